@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -73,28 +73,23 @@ class SourceWords(NamedTuple):
     def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
         """Tokenise the lines of a source."""
         cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
-        worded = [any(map(has_letters, line)) for line in cut]
+        has_words = [any(map(has_letters, line)) for line in cut]
         kept = [
-            [token for token in line if not (has_words and MARKUP.fullmatch(token))]
-            for line, has_words in zip(cut, worded, strict=True)
+            [token for token in line if not (is_text and MARKUP.fullmatch(token))]
+            for line, is_text in zip(cut, has_words, strict=True)
         ]
-        sizes = np.array([len(line) for line in kept], np.int64)
+        sizes = np.array(list(map(len, kept)), np.int64)
         types: dict[str, int] = {}
         columns = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
-        shares = np.repeat(1 / np.maximum(sizes, 1), sizes).astype(np.float32)
         rows = np.repeat(np.arange(len(lines)), sizes)
+        shares = (1 / sizes[rows]).astype(np.float32)
         return cls(
             list(types),
             sparse.csr_matrix((shares, (rows, columns)), shape=(len(lines), len(types))),
-            np.where(worded, sizes, 0),
+            np.where(has_words, sizes, 0),
             np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
-            len({tuple(line) for line, has_words in zip(kept, worded, strict=True) if has_words}),
-            frozenset(
-                token
-                for line, has_words in zip(kept, worded, strict=True)
-                if not has_words
-                for token in line
-            ),
+            len(set(map(tuple, compress(kept, has_words)))),
+            frozenset(chain.from_iterable(compress(kept, np.logical_not(has_words)))),
         )
 
 
@@ -116,7 +111,9 @@ class WordTable:
         shape = (len(self.sources), len(self.targets))
         chances = np.exp(np.array(values, np.float64)).astype(np.float32)
         self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
-        self.means = np.asarray(self.matrix.mean(axis=0)).ravel()
+        self.means = np.pad(np.asarray(self.matrix.mean(axis=0)).ravel(), (0, 1))
+        # Words that the model does not know are its last, number -1.
+        self.matrix.resize(shape[0] + 1, shape[1] + 1)
 
     def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
         """The probabilities of distinct words, ``[sources, targets]``.
@@ -124,34 +121,31 @@ class WordTable:
         Names and numbers are often the same on both sides: a string that the model does not know,
         or that has a digit, may stand for itself.
         """
-        rows = np.array([self.sources.get(word, -1) for word in sources], np.int64)
-        columns = np.array([self.targets.get(word, -1) for word in targets], np.int64)
-        known, heard = np.flatnonzero(rows >= 0), np.flatnonzero(columns >= 0)
-        part = self.matrix[rows[known]][:, columns[heard]].tocoo()
-        shape = (len(sources), len(targets))
-        chances = sparse.csr_matrix((part.data, (known[part.row], heard[part.col])), shape=shape)
+        rows = [self.sources.get(word, -1) for word in sources]
+        columns = [self.targets.get(word, -1) for word in targets]
+        chances = self.matrix[rows][:, columns]
         equal = _equal_words(sources, targets)
-        same = [(i, j) for i, j in equal if rows[i] < 0 or any(map(str.isdigit, targets[j]))]
-        copied = [(i, j) for i, j in equal if columns[j] < 0]
-        chances = chances.maximum(_matrix(copied, COPIED, shape))
-        return chances.maximum(_matrix(same, SAME, shape))
+        cells = {(i, j): COPIED for i, j in equal if columns[j] < 0}
+        for i, j in equal:
+            if rows[i] < 0 or any(map(str.isdigit, targets[j])):
+                cells[i, j] = SAME
+        return chances.maximum(_matrix(cells, chances.shape))
 
     def frequencies(self, targets: Sequence[str]) -> Floats:
         """The mean probability of target words over all source words that the model knows."""
-        columns = np.array([self.targets.get(word, -1) for word in targets], np.int64)
-        return np.maximum(np.where(columns >= 0, self.means[columns], 0.0), MIN_FREQUENCY)
+        means = self.means[[self.targets.get(word, -1) for word in targets]]
+        return np.maximum(means, MIN_FREQUENCY)
 
 
 def similar_words(sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
     """In place of probabilities, how similar distinct words of one language are."""
-    shape = (len(sources), len(targets))
     stems: dict[str, list[int]] = {}
     for number, word in enumerate(sources):
         if len(word) >= STEM:
             stems.setdefault(word[:STEM], []).append(number)
-    near = [(i, j) for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())]
-    same = _matrix(_equal_words(sources, targets), 1.0, shape)
-    return _matrix(near, SIMILAR, shape).maximum(same)
+    cells = {(i, j): SIMILAR for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())}
+    cells |= dict.fromkeys(_equal_words(sources, targets), 1.0)
+    return _matrix(cells, (len(sources), len(targets)))
 
 
 def _equal_words(sources: Sequence[str], targets: Sequence[str]) -> list[tuple[int, int]]:
@@ -160,11 +154,10 @@ def _equal_words(sources: Sequence[str], targets: Sequence[str]) -> list[tuple[i
     return [(numbers[word], number) for number, word in enumerate(targets) if word in numbers]
 
 
-def _matrix(
-    cells: Sequence[tuple[int, int]], value: float, shape: tuple[int, int]
-) -> sparse.csr_matrix:
+def _matrix(cells: dict[tuple[int, int], float], shape: tuple[int, int]) -> sparse.csr_matrix:
     rows, columns = zip(*cells, strict=True) if cells else ((), ())
-    return sparse.csr_matrix((np.full(len(cells), value, np.float32), (rows, columns)), shape=shape)
+    values = np.fromiter(cells.values(), np.float32)
+    return sparse.csr_matrix((values, (rows, columns)), shape=shape)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -65,21 +65,12 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
     passage = cut.passage
     if passage is None:
         return ()
-    positions, text = tuple(range(len(words))), " ".join(words)
+    mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
     if cut.line > passage.first:
         said = f"line {cut.line} of lines {passage.first} to {passage.last}"
-        return (Mark("source", positions, CONTINUED, text, 0.0, said=said),)
-    return (
-        Mark(
-            "source",
-            positions,
-            passage.kind,
-            text,
-            float(passage.words),
-            detail=passage.to_dict(),
-            said=str(passage),
-        ),
-    )
+        return (replace(mark, said=said),)
+    amount, detail = float(passage.words), passage.to_dict()
+    return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
 
 def extra_marks(cut: LineCut) -> Iterator[Mark]:

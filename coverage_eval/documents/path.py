@@ -12,12 +12,12 @@ have one likely segment are anchors, and each word is only looked for near its a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.core.score import Floats
 from coverage_eval.documents.evidence import Evidence, Singles
@@ -75,11 +75,12 @@ class Costs:
     spread: float = 0.4
     length: float = 8.0
 
-    def for_lines(self, lines: int, segments: int) -> Costs:
-        """The costs for an output of some lines, whose source has some segments."""
+    def moves(self, evidence: Evidence) -> Sequence[float]:
+        """The costs ``move`` for this output, whose lines say more if it has many of them."""
+        lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
         move = list(self.move)
-        move[Boundary.SENTENCE] += self.in_line * min(1.0, lines / segments)
-        return replace(self, move=tuple(move))
+        move[Boundary.SENTENCE] += self.in_line * min(1.0, float(lines.sum() / segments.sum()))
+        return move
 
     def of_lengths(self, lengths: Integers, expected: Floats) -> Floats:
         """The costs of pieces of these lengths, where others are expected."""
@@ -113,15 +114,15 @@ MAX_CELLS = 30_000_000
 few anchors, the search keeps near the straight line between those."""
 
 
-def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
+def find_path(evidence: Evidence) -> list[Run]:
     """Find the pieces of a document, which has at least one word and one segment."""
     chunks: list[_Chunk] = []
     for where in _ranges(evidence):
-        chunks.append(_Chunk(*where, evidence, costs, chunks[-1] if chunks else None))
+        chunks.append(_Chunk(where, evidence, chunks[-1] if chunks else None))
     counted = evidence.lengths > 0
     behind = np.concatenate([np.cumsum(counted[::-1])[::-1], [0]])
     last = chunks[-1]
-    lost = _skip_costs(behind[last.low : last.high], costs)
+    lost = _skip_costs(behind[last.low : last.high])
     state = int((last.ended[-1] - lost).argmax()) + last.low
     path: list[Run] = []
     word = len(evidence.types)
@@ -135,8 +136,8 @@ def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
     return path[::-1]
 
 
-def _skip_costs(skipped: Integers | Floats, costs: Costs) -> Floats:
-    price = np.minimum(costs.skip_first + costs.skip * skipped, costs.most)
+def _skip_costs(skipped: Integers | Singles) -> Floats:
+    price = np.minimum(COSTS.skip_first + COSTS.skip * skipped, COSTS.most)
     return np.asarray(np.where(skipped > 0, price, 0.0), np.float64)
 
 
@@ -150,25 +151,12 @@ class _Chunk:
             segment, ``[words, states]``.
     """
 
-    ended: Singles
-    sizes: NDArray[np.int16] | NDArray[np.int32]
-    begun: Singles
-    lost: Singles
-    since: Integers
-
     def __init__(
-        self,
-        first: int,
-        last: int,
-        low: int,
-        high: int,
-        evidence: Evidence,
-        costs: Costs,
-        before: _Chunk | None,
+        self, where: tuple[int, int, int, int], evidence: Evidence, before: _Chunk | None
     ) -> None:
-        self.first, self.last, self.low, self.high = first, last, low, high
-        self.costs = costs
-        lengths = np.concatenate([[0.0], evidence.lengths])
+        self.first, self.last, self.low, self.high = where
+        low, high = self.low, self.high
+        lengths = np.append(0.0, evidence.lengths)
         counted = lengths > 0
         counts = np.cumsum(counted)[low:high]
         self.counts = (counts - counts[0]).astype(np.float32)  # no view of all segments' counts
@@ -179,17 +167,16 @@ class _Chunk:
 
     def _starts(self, ended: Singles) -> Singles:
         """The best score of beginning a piece on each state, but for the cost of ``move``."""
-        costs = self.costs
-        best = ended - costs.again
+        best = ended - COSTS.again
         if self.low == 0:
             best[0] = -np.inf
-        ahead = np.maximum.accumulate(ended + costs.skip * self.counts)
-        ahead -= costs.skip * self.counts + costs.skip_first
-        ahead = np.maximum(ahead, np.maximum.accumulate(ended) - costs.most)
+        ahead = np.maximum.accumulate(ended + COSTS.skip * self.counts)
+        ahead -= COSTS.skip * self.counts + COSTS.skip_first
+        ahead = np.maximum(ahead, np.maximum.accumulate(ended) - COSTS.most)
         np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
         np.maximum(best[1:], ended[self.beside[1:]], out=best[1:])
-        steps = costs.back_each * np.arange(len(ended), dtype=np.float32)
-        behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - costs.back
+        steps = COSTS.back_each * np.arange(len(ended), dtype=np.float32)
+        behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - COSTS.back
         inner = slice(int(self.low == 0), -1)
         np.maximum(best[inner], behind[1:][inner.start :] + steps[inner], out=best[inner])
         return best
@@ -199,10 +186,9 @@ class _Chunk:
         ended = self.ended[word - self.first]
         own, states = state - self.low, np.arange(len(ended))
         skipped = np.maximum(self.counts[max(own - 1, 0)] - self.counts, 0)
-        ahead = _skip_costs(skipped, self.costs)
-        behind = self.costs.back + self.costs.back_each * (states - own)
-        price = np.where(states < own, ahead, behind)
-        price[own] = self.costs.again
+        behind = COSTS.back + COSTS.back_each * (states - own)
+        price = np.where(states < own, _skip_costs(skipped), behind)
+        price[own] = COSTS.again
         return int((ended - price).argmax()) + self.low
 
     def _before(
@@ -234,13 +220,13 @@ class _Chunk:
         return begun - best, ended - best, lost - best, since
 
     def _search(self, evidence: Evidence, expected: Floats, before: _Chunk | None) -> None:
-        costs, low, high = self.costs, self.low, self.high
+        low, high, move = self.low, self.high, COSTS.moves(evidence)
         size, width = self.last - self.first, high - low
         ratios = evidence.block(self.first, self.last, low, high)
-        share = np.where(np.append(False, evidence.roomy)[low:high], costs.roomy, 1.0)
-        stays = np.outer(costs.stay, share).astype(np.float32)
+        share = np.where(np.append(False, evidence.roomy)[low:high], COSTS.roomy, 1.0)
+        stays = np.outer(COSTS.stay, share).astype(np.float32)
         most = 3 * int(expected.max()) + 10
-        lengths = -costs.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
+        lengths = -COSTS.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
         begun, ended, lost, since = self._before(before, most)
         # Longer text that belongs to no segment is several pieces.
         limit = np.iinfo(np.int16 if most < LONGEST else np.int32)
@@ -252,11 +238,11 @@ class _Chunk:
         kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
         states = np.arange(width)
         for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
-            start = self._starts(ended) - costs.move[kind]
+            start = self._starts(ended) - move[kind]
             row = most + word
             begun[0, row] = start - total + stays[kind]
-            begun[1, row] = start - costs.free
-            entered = ended - costs.enter[kind]
+            begun[1, row] = start - COSTS.free
+            entered = ended - COSTS.enter[kind]
             since = np.where(entered > lost, self.first + word, since)
             lost = np.maximum(entered, lost)
             total += ratios[word] - stays[kind]
@@ -265,7 +251,7 @@ class _Chunk:
             by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
             ended = np.maximum(by_words, freely)
             sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
-            left = lost - costs.leave[following]
+            left = lost - COSTS.leave[following]
             outside = np.maximum(since - (self.first + word + 1), limit.min)
             self.sizes[word] = np.where(left > ended, outside, sizes)
             ended = np.maximum(left, ended)

@@ -346,11 +346,13 @@ class Segmenter:
         if not any(map(has_letters, words.tokens)):
             raise DataError("the output is empty")
         evidence = Evidence.of(source, words, self.table, self.per_word)
-        breaks = int((words.boundaries >= Boundary.LINE).sum())
-        path = find_path(evidence, COSTS.for_lines(breaks, int((evidence.lengths > 0).sum())))
         known = words.types if self.table is None else self.table.targets
         unknown = np.array([word not in known for word in words.types], bool)
-        self._refuse_untranslated(source, words, evidence, unknown)
+        of_source = self.table.sources.keys() & set(source.types) if self.table else ()
+        copied = unknown & np.array([word in of_source for word in words.types], bool)
+        if copied[evidence.types].mean() > MAX_UNKNOWN:
+            raise DataError("the output is in the source's language: it is not translated")
+        path = find_path(evidence)
         least = MIN_FIT if source.different > 1 else MIN_FIT_ALONE
         _check_fit(evidence, path, unknown, least, self.lines_of)
         in_place, has_text = _probabilities(evidence, path)
@@ -367,16 +369,6 @@ class Segmenter:
             self.lines_of,
             int((unknown[evidence.types] & words.is_word).sum()),
         )
-
-    def _refuse_untranslated(
-        self, source: SourceWords, words: OutputWords, evidence: Evidence, unknown: Flags
-    ) -> None:
-        if self.table is None:
-            return
-        of_source = self.table.sources.keys() & set(source.types)
-        copied = unknown & np.array([word in of_source for word in words.types], bool)
-        if copied[evidence.types].mean() > MAX_UNKNOWN:
-            raise DataError("the output is in the source's language: it is not translated")
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""
@@ -431,18 +423,16 @@ def _probabilities(evidence: Evidence, path: Sequence[Run]) -> tuple[Floats, Flo
 
 def _repeated(evidence: Evidence, path: Sequence[Run]) -> set[Run]:
     """The pieces that say a line again, in whatever order: all but its longest one."""
-    by_line: dict[int, list[Run]] = {}
+    types, repeated = evidence.types, set()
+    # Of pieces of one length the first one counts.
+    by_length = sorted(reversed(path), key=lambda run: run.last - run.first)
+    longest_by_line = {run.segment: run for run in by_length}
     for run in path:
-        by_line.setdefault(run.segment, []).append(run)
-    by_line.pop(NOWHERE, None)
-    repeated = set()
-    for runs in by_line.values():
-        longest, *others = sorted(runs, key=lambda run: run.first - run.last)
-        words = evidence.types[longest.first : longest.last]
-        for run in others:
-            shared = np.isin(evidence.types[run.first : run.last], words).sum()
-            if shared >= MIN_SAME * len(words):
-                repeated.add(run)
+        longest = longest_by_line[run.segment]
+        words = types[longest.first : longest.last]
+        shared = np.isin(types[run.first : run.last], words).sum()
+        if run.segment != NOWHERE and run != longest and shared >= MIN_SAME * len(words):
+            repeated.add(run)
     return repeated
 
 
