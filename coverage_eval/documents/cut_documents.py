@@ -89,14 +89,18 @@ class LineCut(NamedTuple):
     Attributes:
         line: The line's number in the document's source, from 1.
         source_words: Number of its words.
+        missing_words: The same if it has no translation, else 0.
         output_words: Number of words of the output here, those of ``extra`` included.
+        extra_words: Number of words of ``extra``.
         passage: The passage that it is in, if it has no translation.
         extra: The pieces of the output beside it that belong to no line.
     """
 
     line: int
     source_words: int
+    missing_words: int
     output_words: int
+    extra_words: int
     passage: Passage | None
     extra: tuple[Piece, ...]
 
@@ -122,13 +126,10 @@ class CutDocument(NamedTuple):
         counts = self.segmentation.source_words
         by_line = zip(counts, self.segmentation.pieces_by_line, strict=True)
         for line, (words, pieces) in enumerate(by_line, start=1):
-            yield LineCut(
-                line,
-                words,
-                sum(piece.words for piece in pieces),
-                passages.get(line) if words else None,
-                tuple(piece for piece in pieces if piece.line is None),
-            )
+            passage = passages.get(line) if words else None
+            extra = tuple(piece for piece in pieces if piece.line is None)
+            spoken, extra_words = (sum(piece.words for piece in some) for some in (pieces, extra))
+            yield LineCut(line, words, words if passage else 0, spoken, extra_words, passage, extra)
 
 
 class MatchedTexts(NamedTuple):

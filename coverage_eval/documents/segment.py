@@ -425,7 +425,7 @@ def _repeated(evidence: Evidence, path: Sequence[Run]) -> set[Run]:
     """The pieces that say a line again, in whatever order: all but its longest one."""
     types, repeated = evidence.types, set()
     # Of pieces of one length the first one counts.
-    by_length = sorted(reversed(path), key=lambda run: run.last - run.first)
+    by_length = sorted(path, key=lambda run: (run.last - run.first, -run.first))
     longest_by_line = {run.segment: run for run in by_length}
     for run in path:
         longest = longest_by_line[run.segment]
