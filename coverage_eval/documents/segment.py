@@ -28,8 +28,15 @@ from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.score import Floats
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.evidence import Evidence, SourceWords, WordTable
-from coverage_eval.documents.path import COSTS, NOWHERE, Run, find_path
+from coverage_eval.documents.path import (
+    COSTS,
+    NOWHERE,
+    Evidence,
+    Run,
+    SourceWords,
+    WordTable,
+    find_path,
+)
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_letters, tokenizer_for
 from fast_align_wrapper.text import Segment
 
@@ -355,15 +362,11 @@ class Segmenter:
         path = find_path(evidence)
         least = MIN_FIT if source.different > 1 else MIN_FIT_ALONE
         _check_fit(evidence, path, unknown, least, self.lines_of)
-        in_place, has_text = _probabilities(evidence, path)
+        in_place, of_lines = _probabilities(evidence, path)
         pieces = tuple(_pieces(words, path, in_place, _repeated(evidence, path)))
-        lines_with_text = {piece.line for piece in pieces}
         return Segmentation(
             pieces,
-            tuple(
-                float(share if line in lines_with_text else 1 - share)
-                for line, share in enumerate(has_text)
-            ),
+            tuple(of_lines.tolist()),
             tuple(source.lengths.tolist()),
             int(words.is_word.sum()),
             self.lines_of,
@@ -384,41 +387,39 @@ def _lines(segments: Iterable[Segment], name: str) -> list[str]:
 
 
 def _probabilities(evidence: Evidence, path: Sequence[Run]) -> tuple[Floats, Floats]:
-    """The probability of each piece's place, and that each line has text.
+    """The probability of each piece's place, and that of each line's text, or of its lack.
 
     A piece might also belong to no line, or to a missing line near; a piece that belongs to
     none, to the line before it.
     """
     lengths = evidence.lengths
-    segments = np.array([run.segment for run in path])
+    firsts, ends, segments = np.array(path).T
     known = np.maximum.accumulate(np.where(segments == NOWHERE, 0, np.arange(len(segments))))
     heads = np.maximum(segments[known], 0)
-    is_free = lengths > 0
-    is_free[segments[segments != NOWHERE]] = False
+    is_covered = np.isin(np.arange(len(lengths)), segments)
+    is_free = (lengths > 0) & ~is_covered
     in_place, has_text = np.zeros(len(segments)), np.zeros(len(lengths))
     for start in range(0, len(segments), BATCH):
-        runs, head = path[start : start + BATCH], heads[start : start + BATCH]
+        part = slice(start, start + BATCH)
+        first, end, head = firsts[part], ends[part], heads[part, None]
         low = max(0, int(head.min()) - NEAR)
         lines = np.arange(low, min(len(lengths), int(head.max()) + NEAR + 1))
-        firsts = np.array([run.first for run in runs])
-        sizes = np.array([run.last - run.first for run in runs])
-        ratios = evidence.block(runs[0].first, runs[-1].last, low + 1, lines[-1] + 2)
-        scores = np.add.reduceat(ratios, firsts - runs[0].first, axis=0)
+        ratios = evidence.block(first[0], end[-1], low + 1, lines[-1] + 2)
+        scores = np.add.reduceat(ratios, first - first[0], axis=0)
         scores = np.maximum(scores, -COSTS.free)
-        scores -= COSTS.of_lengths(sizes[:, None], lengths[lines])
-        away = lines - head[:, None]
+        scores -= COSTS.of_lengths(end[:, None] - first[:, None], lengths[lines])
+        away = lines - head
         is_possible = (is_free[lines] & (abs(away) <= NEAR)) | (away == 0)
         scores = np.where(is_possible, scores, -np.inf)
         top = np.maximum(scores.max(1), 0.0)
         chances = np.exp(scores - top[:, None])
-        lost = np.exp(-np.array(COSTS.enter)[evidence.boundaries[firsts]] - top)
+        lost = np.exp(-np.array(COSTS.enter)[evidence.boundaries[first]] - top)
         total = chances.sum(1) + lost
         chances /= total[:, None]
-        outside = np.where(segments[start : start + BATCH] == NOWHERE, lost / total, 0.0)
-        inside = np.where(outside, 0.0, (chances * (away == 0)).sum(1))
-        in_place[start : start + BATCH] = outside + inside
+        is_outside, inside = segments[part] == NOWHERE, (chances * (away == 0)).sum(1)
+        in_place[part] = np.where(is_outside, lost / total, inside)
         has_text[lines] = np.maximum(has_text[lines], chances.max(0))
-    return in_place, has_text
+    return in_place, np.where(is_covered, has_text, 1 - has_text)
 
 
 def _repeated(evidence: Evidence, path: Sequence[Run]) -> set[Run]:

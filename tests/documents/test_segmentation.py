@@ -64,11 +64,14 @@ def log_probability(evidence: Evidence, path: Sequence[Run]) -> float:
     """Of a path, piece by piece."""
     total, state = 0.0, 0
     boundaries = [*evidence.boundaries, Boundary.PARAGRAPH]
+    lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
+    move = list(COSTS.move)
+    move[Boundary.SENTENCE] += COSTS.in_line * min(1, lines.sum() / segments.sum())
     for first, last, segment in path:
         if segment == NOWHERE:
             total -= COSTS.enter[boundaries[first]] + COSTS.leave[boundaries[last]]
             continue
-        total -= COSTS.move[boundaries[first]] + distance(evidence, state, segment + 1)
+        total -= move[boundaries[first]] + distance(evidence, state, segment + 1)
         said = sum(
             evidence.weights[n] * (evidence.ratios[evidence.types[n], segment] + evidence.base)
             for n in range(first, last)
