@@ -360,8 +360,7 @@ class Segmenter:
         if copied[evidence.types].mean() > MAX_UNKNOWN:
             raise DataError("the output is in the source's language: it is not translated")
         path = find_path(evidence)
-        least = MIN_FIT if source.different > 1 else MIN_FIT_ALONE
-        _check_fit(evidence, path, unknown, least, self.lines_of)
+        self._check_fit(source, evidence, path, unknown)
         in_place, of_lines = _probabilities(evidence, path)
         pieces = tuple(_pieces(words, path, in_place, _repeated(evidence, path)))
         return Segmentation(
@@ -371,6 +370,52 @@ class Segmenter:
             int(words.is_word.sum()),
             self.lines_of,
             int((unknown[evidence.types] & words.is_word).sum()),
+        )
+
+    def _check_fit(
+        self, source: SourceWords, evidence: Evidence, path: Sequence[Run], unknown: Flags
+    ) -> None:
+        """Refuse an output that is no translation of its source, or has it in another order.
+
+        Raises:
+            DataError: What is wrong.
+        """
+        firsts, ends, segments = np.array(path).T
+        counted = evidence.weights > 0
+        types, lines = evidence.types[counted], np.repeat(segments, ends - firsts)[counted]
+        on_line, side = lines != NOWHERE, self.lines_of
+        ratios = np.asarray(evidence.ratios[types, np.maximum(lines, 0)]).ravel() + evidence.base
+        share = (on_line & (ratios > 0)).mean()
+        fits = share >= (MIN_FIT if source.different > 1 else MIN_FIT_ALONE)
+        with_text = len(set(lines[on_line].tolist())) / (source.lengths > 0).sum()
+        if fits and with_text >= MIN_ORDERED:
+            return
+        order = _order(evidence)
+        ordered = len(_ascending(order))
+        if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
+            raise DataError(
+                f"the output has the {side}'s sentences in another order: of {len(order)} "
+                f"sentences that fit a line, {ordered} follow the {side}'s order; put them in order"
+            )
+        if fits:
+            return
+        tokens = evidence.types.tolist()
+        trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
+        again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
+        if (strange := unknown[types].mean()) > MAX_UNKNOWN:
+            reason = (
+                f", and the model does not know {strange:.0%} of them; is it in another language, "
+                "or the model for other languages?"
+            )
+        elif again > MAX_AGAIN:
+            reason = (
+                f", and {again:.0%} of them repeat what was said before; does it end in a loop?"
+            )
+        else:
+            reason = "; is it the translation of another text?"
+        expected = "a translation of its source" if self.table else "the text of its reference"
+        raise DataError(
+            f"the output is not {expected}: {share:.0%} of its words fit their line{reason}"
         )
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
@@ -455,59 +500,6 @@ def _pieces(
             probability=float(probability),
             repeats=run.segment if run in repeated else None,
         )
-
-
-def _check_fit(
-    evidence: Evidence, path: Sequence[Run], unknown: Flags, least: float, side: str
-) -> None:
-    """Refuse an output that is no translation of its source, or has it in another order.
-
-    Args:
-        evidence: The evidence.
-        path: The path that was found.
-        unknown: Whether the model does not know a type of word.
-        least: The least share of words that must fit their line.
-        side: What it is cut by, in messages: the source or a reference.
-
-    Raises:
-        DataError: What is wrong.
-    """
-    counted = evidence.weights > 0
-    segments = np.repeat([run.segment for run in path], [run.last - run.first for run in path])
-    types, lines = evidence.types[counted], segments[counted]
-    on_line = lines != NOWHERE
-    share = 0.0
-    if on_line.any():
-        cells = evidence.ratios[types[on_line], lines[on_line]]
-        share = float((np.asarray(cells).ravel() + evidence.base > 0).sum() / len(types))
-    with_text = len(set(lines[on_line].tolist())) / max(1, (evidence.lengths > 0).sum())
-    if share >= least and with_text >= MIN_ORDERED:
-        return
-    order = _order(evidence)
-    ordered = len(_ascending(order))
-    if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
-        raise DataError(
-            f"the output has the {side}'s sentences in another order: of {len(order)} sentences "
-            f"that fit a line, {ordered} follow the {side}'s order; put them in order"
-        )
-    if share >= least:
-        return
-    is_what = "a translation of its source" if side == "source" else "the text of its reference"
-    problem = f"the output is not {is_what}: {share:.0%} of its words fit their line"
-    if unknown[types].mean() > MAX_UNKNOWN:
-        raise DataError(
-            f"{problem}, and the model does not know {unknown[types].mean():.0%} of them; is it in "
-            "another language, or the model for other languages?"
-        )
-    tokens = evidence.types.tolist()
-    trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
-    again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
-    if again > MAX_AGAIN:
-        raise DataError(
-            f"{problem}, and {again:.0%} of them repeat what was said before; does it end in a "
-            "loop?"
-        )
-    raise DataError(f"{problem}; is it the translation of another text?")
 
 
 def _order(evidence: Evidence) -> list[int]:
