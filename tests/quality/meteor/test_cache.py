@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from coverage_eval.quality.meteor import METEOR, metric, paraphrases
+from coverage_eval.quality.meteor.metric import FIELDS
 from coverage_eval.quality.meteor.paraphrases import (
     open_index,
     phrase_index,
 )
-from coverage_eval.quality.meteor.statistics import FIELDS
 
 
 @pytest.fixture

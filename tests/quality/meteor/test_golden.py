@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.files import read_segments
 from coverage_eval.quality.meteor import METEOR
-from coverage_eval.quality.meteor.statistics import FIELDS, score_parts
+from coverage_eval.quality.meteor.metric import FIELDS, score_parts
 from tests.quality.meteor.texts import count
 
 FOLDER = Path(__file__).parents[2] / "golden" / "meteor"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.quality.meteor import METEOR
-from coverage_eval.quality.meteor.statistics import FIELDS, score_parts
+from coverage_eval.quality.meteor.metric import FIELDS, score_parts
 from tests.quality.meteor.texts import count
 
 words = st.sampled_from(
