@@ -37,7 +37,6 @@ MODEL = ("--src", "src.txt", "--model", "model")
 
 def test_an_output_gets_the_lines_of_its_source(run_cli, corpus):
     done = run_cli("segment", "out.txt", *MODEL, cwd=corpus)
-    run_cli("segment", "out.txt", *MODEL, "-o", "pieces.tsv", cwd=corpus)
     lines = done.stdout.splitlines()
     references = (corpus / "ref.txt").read_text().splitlines()
     assert lines == ["" if n in MISSING else text for n, text in enumerate(references)]
@@ -45,26 +44,21 @@ def test_an_output_gets_the_lines_of_its_source(run_cli, corpus):
         "60 source lines: 55 have text, 5 have none (8.3%): lines 11 to 13, 41 to 42; 1 piece of "
         "the output (14 words) belongs to no line; -f tsv shows them\n"
     )
-    header, *_, row = (corpus / "pieces.tsv").read_text().splitlines()
-    cells = dict(zip(header.split("\t"), row.split("\t"), strict=True))
-    assert cells["text"] == NOTE
     text = (corpus / "out.txt").read_text()
-    assert text[int(cells["start"]) : int(cells["end"])] == NOTE
     piped = run_cli("segment", "-", *MODEL, cwd=corpus, stdin=text)
     assert piped.stdout == done.stdout
     assert piped.stderr == done.stderr
 
 
-@pytest.mark.parametrize("form", ["tsv", "jsonl", "json"])
+@pytest.mark.parametrize("form", ["tsv", "json"])
 def test_every_format_has_positions_and_probabilities(run_cli, corpus, form):
-    printed = run_cli("segment", "out.txt", *MODEL, "-f", form, "-o", "found", cwd=corpus)
-    assert printed.stdout == ""
+    run_cli("segment", "out.txt", *MODEL, "-o", f"found.{form}", cwd=corpus)
     if form == "json":
-        data = json.loads((corpus / "found").read_text())
+        data = json.loads((corpus / "found.json").read_text())
         assert data["documents"][0]["missing"] == [[11, 13], [41, 42]]
         rows = data["pieces"]
     else:
-        rows = list(TextTable(corpus / "found").records())
+        rows = list(TextTable(corpus / "found.tsv").records())
     assert [str(row["line"]) for row in rows][:60] == [str(n) for n in range(1, 61)]
     text = (corpus / "out.txt").read_text()
     for row in rows:
@@ -121,7 +115,6 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
         (["empty.txt", *MODEL], "empty.txt: the output is empty"),
         (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
         (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
-        (["none.txt", *MODEL], "none.txt: no such file"),
         (
             ["gaps.jsonl:o", "--src", "gaps.jsonl:s", "--model", "model"],
             "gaps.jsonl:o: line 2 is not text",
@@ -145,9 +138,6 @@ def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
         (["out.txt"], "give --src FILE with --model FILE, or --ref FILE"),
         (["out.txt", "--src", "src.txt"], "--src goes with --model FILE; 'align train' makes"),
         (["out.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
-        ([*MODEL], "Missing argument 'OUTPUT'"),
-        ([], "Missing argument 'OUTPUT'"),
-        (["out.txt", "out.txt", *MODEL], "unexpected extra argument"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
         (
             ["out.txt", *MODEL, "--keep", "good.jsonl.gz"],

@@ -81,10 +81,8 @@ def test_a_hint_is_given_where_there_is_something_to_cut_by(run_cli, corpus, arg
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("rep", "{}", "ref.txt"),
         ("bleu", "{}", "ref.txt"),
         ("drop", "{}", "ref.txt", *MODEL),
-        ("omissions", "{}", *MODEL),
         ("compare", "--ref", "ref.txt", *MODEL, "a={}", "b=ref.txt", "--resamples", "0"),
     ],
     ids=lambda arguments: arguments[0],
@@ -100,7 +98,7 @@ def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments)
     cut, plain = numbers("cut.txt")
     found, said = numbers("one.txt", "--unaligned")
     assert found == cut
-    kind = "reference-13a" if arguments[0] in {"rep", "bleu"} else "model-"
+    kind = "reference-13a" if arguments[0] == "bleu" else "model-"
     assert f"|seg:{kind}" in said
     assert "|seg:" not in plain
 

@@ -1,4 +1,4 @@
-"""Comparisons of outputs whose lines do not match, in Python."""
+"""Scores of outputs whose lines do not match, in Python."""
 
 from functools import partial
 
@@ -6,24 +6,6 @@ import pytest
 
 import coverage_eval as ce
 from tests.grammar import generate
-
-
-def test_a_comparison_of_unaligned_outputs_is_that_of_their_cut_lines():
-    pairs = {" ".join(p.source): " ".join(p.target) for p in generate(2060, seed=1)}
-    sources, targets = list(pairs), list(pairs.values())
-    cut = ["" if n in {4, 5, 20} else text for n, text in enumerate(targets[:40])]
-    whole = {"a": " ".join(filter(None, cut)), "b": [*targets[:20], *targets[20:40]]}
-    with ce.Aligner.train(sources[40:], targets[40:]) as aligner:
-        texts = (targets[:40], sources[:40], aligner)
-        settings = {"metrics": ["rep", "softdrop"], "resamples": 0}
-        expected = ce.compare({"a": cut, "b": targets[:40]}, *texts, **settings)
-        found = ce.compare(whole, *texts, unaligned=True, **settings)
-    assert [[float(cell.score) for cell in row.values()] for row in found.rows.values()] == [
-        [float(cell.score) for cell in row.values()] for row in expected.rows.values()
-    ]
-    assert all(f"|seg:model-{aligner.model.hash}" in said for said in found.signatures.values())
-    by_reference = ce.compare(whole, targets[:40], metrics=["rep"], unaligned=True, resamples=0)
-    assert "|seg:reference-13a" in by_reference.signatures["REP"]
 
 
 def test_scores_of_unaligned_documents_are_those_of_their_cut_lines():
