@@ -72,19 +72,6 @@ def test_statistics_and_scores(name):
     assert f"Eval ID:        {metric.eval_id}\n" in printed
 
 
-def test_lists_of_texts_or_tokens_give_the_same_statistics(name):
-    metric, references = CONFIGURATIONS[name]
-    texts = [(*row.hypotheses, *row.references) for row in rows(references)]
-    columns = list(zip(*texts, strict=True))
-    statistics = metric.statistics(
-        columns[0], columns[1] if references == 1 else list(map(list, columns[1:]))
-    )
-    np.testing.assert_array_equal(statistics, count(metric, texts))
-    if not metric.norm:
-        tokens = [tuple(re.split("[ \t]+", text) for text in row) for row in texts]
-        np.testing.assert_array_equal(count(metric, tokens), statistics)
-
-
 def test_the_second_reference_is_often_the_better_one():
     """Otherwise the golden figures would not test the choice of the best reference."""
     one, two = (METEOR().count(Batch(rows(n)))[0] for n in (1, 2))

@@ -20,7 +20,7 @@ from coverage_eval.quality.meteor.words import (
     object_to_other_languages,
 )
 from fast_align_wrapper.text import Segment
-from tests.quality.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
+from tests.quality.meteor.texts import DANISH, ENGLISH, GERMAN, JAPANESE
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def looks_english(segments: Iterable[Segment]) -> bool:
     return object_to_other_languages([Row((), (segment,)) for segment in segments]) is None
 
 
-@pytest.mark.parametrize("text", [GERMAN, JAPANESE, DUTCH, DANISH, SPANISH])
+@pytest.mark.parametrize("text", [GERMAN, JAPANESE, DANISH])
 def test_other_languages_do_not_look_english(text):
     assert not looks_english(text)
     assert not looks_english([line.split() for line in text])
