@@ -72,15 +72,6 @@ def test_statistics_and_scores(name):
     assert f"Eval ID:        {metric.eval_id}\n" in printed
 
 
-def test_the_second_reference_is_often_the_better_one():
-    """Otherwise the golden figures would not test the choice of the best reference."""
-    one, two = (METEOR().count(Batch(rows(n)))[0] for n in (1, 2))
-    better = score_parts(two).score > score_parts(one).score
-    assert 8 <= better.sum() <= 35
-    same = (two == one).all(axis=1)
-    assert (better | same).all()
-
-
 def test_evidence_is_that_of_the_best_reference():
     matches = METEOR().evidence("a cat", ["the dog", "a cats", "a cat"])
     assert [match.kind for match in matches] == ["exact", "exact"]

@@ -32,14 +32,6 @@ def test_hashes_equal_javas(text, value):
     assert java_hash(text) == value
 
 
-@given(st.text(max_size=8), st.text(max_size=8))
-def test_the_hash_of_joined_texts_follows_from_their_hashes(left, right):
-    units = len(right.encode("utf-16-be", "surrogatepass")) // 2
-    joined = left.encode("utf-16-be", "surrogatepass") + right.encode("utf-16-be", "surrogatepass")
-    expected = (java_hash(left) * pow(31, units, 2**32) + java_hash(right)) % 2**32
-    assert java_hash(joined.decode("utf-16-be", "surrogatepass")) == expected
-
-
 def test_stems_keep_case_and_are_those_of_snowball_2():
     stem = words.load_stemmer()
     assert stem("networking") == "network"
