@@ -315,9 +315,6 @@ WHOLE = 256
 CHUNK = 256
 """Words that are looked for in the same range of segments."""
 
-LONGEST = 2**15
-"""Words of a piece that two bytes can count."""
-
 MARGIN = 16
 """Segments before and after its anchors in which a word is looked for."""
 
@@ -382,7 +379,42 @@ class _Chunk:
         # The last segment with words before each state: those between are left out for nothing.
         with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
         self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
-        self._search(evidence, lengths[low:high], before)
+        expected = lengths[low:high]
+        move, size, width = COSTS.moves(evidence), self.last - self.first, high - low
+        ratios = evidence.block(self.first, self.last, low, high)
+        share = np.where(np.append(False, evidence.roomy)[low:high], COSTS.roomy, 1.0)
+        stays = np.outer(COSTS.stay, share).astype(np.float32)
+        most = 3 * int(expected.max()) + 10
+        by_length = -COSTS.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
+        begun, ended, lost, since = self._before(before, most)
+        self.sizes = np.empty((size, width), np.int32)
+        self.ended = np.empty((size + 1, width), np.float32)
+        self.ended[0] = ended
+        total = np.zeros(width, np.float32)
+        # A document ends like a paragraph.
+        kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
+        states = np.arange(width)
+        for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
+            start = self._starts(ended) - move[kind]
+            row = most + word
+            begun[0, row] = start - total + stays[kind]
+            begun[1, row] = start - COSTS.free
+            entered = ended - COSTS.enter[kind]
+            since = np.where(entered > lost, self.first + word, since)
+            lost = np.maximum(entered, lost)
+            total += ratios[word] - stays[kind]
+            pieces = begun[:, row - most + 1 : row + 1] + by_length
+            chosen = pieces.argmax(1)
+            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
+            ended = np.maximum(by_words, freely)
+            sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
+            left = lost - COSTS.leave[following]
+            self.sizes[word] = np.where(left > ended, since - (self.first + word + 1), sizes)
+            ended = np.maximum(left, ended)
+            self.ended[word + 1] = ended
+        self.begun = begun[:, -most:]
+        self.begun[0] += total
+        self.lost, self.since = lost, since
 
     def _starts(self, ended: Singles) -> Singles:
         """The best score of beginning a piece on each state, but for the cost of ``move``."""
@@ -437,47 +469,6 @@ class _Chunk:
         del before.begun
         best = ended.max()  # single precision is enough for what is above it
         return begun - best, ended - best, lost - best, since
-
-    def _search(self, evidence: Evidence, expected: Floats, before: _Chunk | None) -> None:
-        low, high, move = self.low, self.high, COSTS.moves(evidence)
-        size, width = self.last - self.first, high - low
-        ratios = evidence.block(self.first, self.last, low, high)
-        share = np.where(np.append(False, evidence.roomy)[low:high], COSTS.roomy, 1.0)
-        stays = np.outer(COSTS.stay, share).astype(np.float32)
-        most = 3 * int(expected.max()) + 10
-        lengths = -COSTS.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
-        begun, ended, lost, since = self._before(before, most)
-        # Longer text that belongs to no segment is several pieces.
-        limit = np.iinfo(np.int16 if most < LONGEST else np.int32)
-        self.sizes = np.empty((size, width), limit.dtype)
-        self.ended = np.empty((size + 1, width), np.float32)
-        self.ended[0] = ended
-        total = np.zeros(width, np.float32)
-        # A document ends like a paragraph.
-        kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
-        states = np.arange(width)
-        for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
-            start = self._starts(ended) - move[kind]
-            row = most + word
-            begun[0, row] = start - total + stays[kind]
-            begun[1, row] = start - COSTS.free
-            entered = ended - COSTS.enter[kind]
-            since = np.where(entered > lost, self.first + word, since)
-            lost = np.maximum(entered, lost)
-            total += ratios[word] - stays[kind]
-            pieces = begun[:, row - most + 1 : row + 1] + lengths
-            chosen = pieces.argmax(1)
-            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
-            ended = np.maximum(by_words, freely)
-            sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
-            left = lost - COSTS.leave[following]
-            outside = np.maximum(since - (self.first + word + 1), limit.min)
-            self.sizes[word] = np.where(left > ended, outside, sizes)
-            ended = np.maximum(left, ended)
-            self.ended[word + 1] = ended
-        self.begun = begun[:, -most:]
-        self.begun[0] += total
-        self.lost, self.since = lost, since
 
 
 def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
