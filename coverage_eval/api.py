@@ -19,7 +19,6 @@ from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
@@ -45,7 +44,7 @@ def _score(
         metrics=(),
         others={metric.name: metric},
         jobs=jobs,
-        documents=DocumentSettings.of(tokenize) if unaligned else None,
+        documents=(tokenize or "none") if unaligned else None,
     ).run()
     warn_of(result.findings, stacklevel=3)
     return result.score(metric.name, resamples=resamples, seed=seed)

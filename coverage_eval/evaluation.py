@@ -19,7 +19,6 @@ from coverage_eval.core.mark import NamedSegments
 from coverage_eval.core.measure import Metric, Result, aligner_of, measure
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.outputs.findings import by_system, learn_named, named_findings
 from coverage_eval.outputs.named import KINDS
 from coverage_eval.registry import default_metrics, make_metric, metric_class
@@ -38,8 +37,8 @@ class Evaluation:
 
     Attributes:
         texts: The outputs of systems, with references, source and peers, from lists or files.
-        documents: How outputs are cut first by the lines of their source, or of the first reference
-            without a model; None if lines match.
+        documents: If outputs are cut first by the lines of their source, or of the first reference
+            without a model: the tokeniser that finds the words of references; None if lines match.
         aligner: What links the texts, or the settings that make it; it is made only if a metric
             needs it.
         metrics: Names of ``coverage_eval.registry.METRICS``, or metrics with settings, in
@@ -67,7 +66,7 @@ class Evaluation:
     evidence: bool = False
     named: bool = False
     progress: bool = False
-    documents: DocumentSettings | None = None
+    documents: str | None = None
 
     @cached_property
     def _cut(self) -> MatchedTexts | None:

@@ -125,7 +125,7 @@ def plain_em(sources: list[str], targets: list[str]) -> None:
 
 def meteor() -> None:
     """METEOR, compared with the jar of Meteor 1.5, whose scores must be ours."""
-    from coverage_eval.quality.meteor.statistics import score_parts
+    from coverage_eval.quality.meteor.metric import score_parts
 
     references = read("en", 2500)
     rows = perturbed(references, random.Random(0))

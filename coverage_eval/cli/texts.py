@@ -20,7 +20,6 @@ from coverage_eval.core.errors import DataError, UnequalLinesError
 from coverage_eval.core.files import STDIN, Text, source_name
 from coverage_eval.core.settings import file_setting
 from coverage_eval.core.text import TextTable, column_for, find_text, is_table
-from coverage_eval.documents.settings import DocumentSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -63,8 +62,8 @@ def corpus_options(
     """Add a command's texts, which are named by position or by option.
 
     The command receives those of ``hyp``, ``systems``, ``src``, ``tgt`` and ``ref`` that it has,
-    and ``documents`` if it has references: how outputs of other lines are cut, or None. Put this
-    above all options that make or read these parameters.
+    and ``documents`` if it has references: the tokeniser of outputs of other lines, or None. Put
+    this above all options that make or read these parameters.
 
     Args:
         *positional: The texts that may be named without an option, in their order. They must be
@@ -91,7 +90,7 @@ def corpus_options(
             values |= named_texts({side: values[side] for side in texts if side in values})
             documents = None
             if cuts:
-                values["documents"] = documents = _document_settings(values)
+                values["documents"] = documents = _document_tokenizer(values)
             try:
                 return command(**values)
             except UnequalLinesError as error:
@@ -242,13 +241,13 @@ _unaligned_option = option(
 )  # fmt: skip
 
 
-def _document_settings(values: dict[str, Any]) -> DocumentSettings | None:
-    """Take --unaligned from a command's values: how outputs are cut, or None if lines match."""
+def _document_tokenizer(values: dict[str, Any]) -> str | None:
+    """Take --unaligned from a command's values: what finds words, or None if lines match."""
     if not values.pop("unaligned"):
         return None
     if not (values["ref"] or (values.get("model") and values.get("src"))):
         raise click.UsageError("--unaligned needs --src with --model M, or --ref")
-    return DocumentSettings.of(values.get("tokenize"))
+    return values.get("tokenize") or "none"
 
 
 def _how_to_segment(error: UnequalLinesError, values: Mapping[str, Any]) -> str:

@@ -50,7 +50,6 @@ from coverage_eval.core.significance import (
     sample_scores,
 )
 from coverage_eval.coverage.trust import Trust, gauge_result
-from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
@@ -618,7 +617,7 @@ def compare(
         jobs=jobs,
         evidence=True,
         named=True,
-        documents=DocumentSettings.of(tokenize) if unaligned else None,
+        documents=(tokenize or "none") if unaligned else None,
     )
     result = evaluation.run()
     warn_of(result.findings)

@@ -1,11 +1,13 @@
 """Many documents segmented, and the texts of a test set whose outputs have other lines.
 
-Each document is segmented by itself, so neither processes nor their order matter.
+A file is one document; in a table, each row is one. Each document is segmented by itself, so
+neither processes nor their order matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,25 +15,19 @@ from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, check_readable_again, held_text, source_name
-from coverage_eval.core.machine import started_processes, with_bar
-from coverage_eval.documents.segment import Segmentation, Segmenter, summary
-from coverage_eval.documents.settings import (
-    DocumentSettings,
-    DocumentTexts,
-    LineCut,
-    Passage,
-    check_same_blocks,
-    is_of_rows,
-    read_blocks,
-    read_documents,
+from coverage_eval.core.files import (
+    Column,
+    Text,
+    check_readable_again,
+    check_source,
+    check_stdin,
+    held_text,
+    read_segments,
+    source_name,
 )
-
-_CHUNK = 8
-"""Documents that go to another process together."""
-
-_HELD: list[Segmenter] = []
-"""In processes that were started for documents: the segmenter, which is sent to each only once."""
+from coverage_eval.core.machine import started_processes, with_bar
+from coverage_eval.core.text import TextTable
+from coverage_eval.documents.segment import Piece, Segmentation, Segmenter, summary
 
 MUCH_EXTRA = 0.1
 """Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
@@ -41,8 +37,72 @@ MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
 
 
-class UnfitDocumentsError(DataError):
-    """Outputs that are no translations of their sources, or have them in another order."""
+class DocumentTexts(NamedTuple):
+    """A document's source, or reference, and output.
+
+    Attributes:
+        name: Its name in messages and tables.
+        source: The lines of its source.
+        output: The lines of its output.
+    """
+
+    name: str
+    source: list[str]
+    output: list[str]
+
+
+class Passage(NamedTuple):
+    """Neighbouring source lines without a translation.
+
+    Attributes:
+        document: The document's name.
+        first: The number of its first line in the document's source, from 1.
+        last: That of its last line.
+        words: Number of words of these lines.
+    """
+
+    document: str
+    first: int
+    last: int
+    words: int
+
+    @property
+    def kind(self) -> str:
+        """``sentence`` for one line, ``passage`` for several."""
+        return "sentence" if self.first == self.last else "passage"
+
+    def to_dict(self) -> dict[str, object]:
+        """The passage as plain values; lines count from 1."""
+        return {"kind": self.kind, **self._asdict()}
+
+    def __str__(self) -> str:
+        lines, them = f"line {self.first}", "it"
+        if self.last > self.first:
+            lines, them = f"lines {self.first} to {self.last}", "them"
+        words = f"{self.words} word{'s' * (self.words != 1)}"
+        return f"{lines}, {words}, nothing like {them} in the output"
+
+
+class LineCut(NamedTuple):
+    """A line of a document's source, and what an output cut by it has here.
+
+    Attributes:
+        line: The line's number in the document's source, from 1.
+        source_words: Number of its words.
+        missing_words: The same if it has no translation, else 0.
+        output_words: Number of words of the output here, those of ``extra`` included.
+        extra_words: Number of words of ``extra``.
+        passage: The passage that it is in, if it has no translation.
+        extra: The pieces of the output beside it that belong to no line.
+    """
+
+    line: int
+    source_words: int
+    missing_words: int
+    output_words: int
+    extra_words: int
+    passage: Passage | None
+    extra: tuple[Piece, ...]
 
 
 class CutDocument(NamedTuple):
@@ -62,21 +122,14 @@ class CutDocument(NamedTuple):
 
     def line_cuts(self) -> Iterator[LineCut]:
         """What each line of the source has in the output."""
-        passages = {
-            line: passage
-            for passage in self.passages
-            for line in range(passage.first, passage.last + 1)
-        }
-        pieces = self.segmentation.pieces_by_line()
-        pieces[0] = pieces.pop(-1) + pieces.get(0, [])
-        for line, words in enumerate(self.segmentation.source_words):
-            yield LineCut(
-                line + 1,
-                words,
-                sum(piece.words for piece in pieces[line]),
-                passages.get(line + 1) if words else None,
-                tuple(piece for piece in pieces[line] if piece.line is None),
-            )
+        passages = {line: p for p in self.passages for line in range(p.first, p.last + 1)}
+        counts = self.segmentation.source_words
+        by_line = zip(counts, self.segmentation.pieces_by_line, strict=True)
+        for line, (words, pieces) in enumerate(by_line, start=1):
+            passage = passages.get(line) if words else None
+            extra = tuple(piece for piece in pieces if piece.line is None)
+            spoken, extra_words = (sum(piece.words for piece in some) for some in (pieces, extra))
+            yield LineCut(line, words, words if passage else 0, spoken, extra_words, passage, extra)
 
 
 class MatchedTexts(NamedTuple):
@@ -111,7 +164,7 @@ class MatchedTexts(NamedTuple):
 
 def match_lines(
     texts: Dataset,
-    settings: DocumentSettings,
+    tokenize: str,
     aligner: Aligner | AlignerSettings | None,
     *,
     jobs: int = 1,
@@ -121,7 +174,8 @@ def match_lines(
 
     Args:
         texts: The texts; outputs may have any lines.
-        settings: How they are cut.
+        tokenize: The tokeniser that finds words if a reference takes the place of the source;
+            for ``none``, ``13a`` parts words from punctuation.
         aligner: A model, or settings that name one, to cut by the source; without it, the first
             reference's lines count.
         jobs: Number of processes, if there are several documents.
@@ -140,35 +194,32 @@ def match_lines(
     elif given.references:
         lines = given.references[0]
         check_readable_again(lines)
+        tokenize = "13a" if tokenize == "none" else tokenize
         every_line = chain.from_iterable(read_blocks(lines))
-        segmenter = Segmenter.of_references(settings.tokenize, every_line)
+        segmenter = Segmenter.of_references(tokenize, every_line)
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
-    check_same_blocks(lines, [text for text in (*given.references, given.source) if text])
+    references = [_line_by_line(text, lines) for text in given.references]
+    source = None if given.source is None else _line_by_line(given.source, lines)
     documents: dict[str, Sequence[CutDocument]] = {}
     cuts: list[list[LineCut]] = []
 
     def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
-            documents[name] = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
-        except UnfitDocumentsError as error:
-            if not is_of_rows(lines):
-                raise
-            raise DataError(f"{source_name(output)}: {error}") from None
-        every = documents[name]
+            every = segment_documents(read, segmenter, jobs=jobs, progress=progress)
+        except DataError as error:
+            where = f"{source_name(output)}: " if is_of_rows(lines) else ""
+            raise DataError(f"{where}{error}") from None
+        documents[name] = every
         cuts.append([line for document in every for line in document.line_cuts()])
         lines_of_source = [line for document in every for line in document.segmentation.lines]
         return held_text(source_name(output), lines_of_source)
 
     systems = {name: cut(name, output) for name, output in given.systems.items()}
-    matched = Dataset(
-        systems,
-        list(map(_lines_of, given.references)),
-        None if given.source is None else _lines_of(given.source),
-        [cut(source_name(peer), peer) for peer in given.peers],
-        list(zip(*cuts[: len(systems)], strict=True)),
-    )
+    peers = [cut(source_name(peer), peer) for peer in given.peers]
+    by_row = list(zip(*cuts[: len(systems)], strict=True))
+    matched = Dataset(systems, references, source, peers, by_row)
     return MatchedTexts(matched, segmenter.name, documents)
 
 
@@ -180,21 +231,72 @@ def _segmenter(aligner: Aligner | AlignerSettings | None) -> Segmenter | None:
     return Segmenter.of_model(aligner) if isinstance(aligner, ModelAligner) else None
 
 
-def _lines_of(text: Text) -> Text:
-    """The lines of a source or reference: a row of a table may have several."""
+def _line_by_line(text: Text, lines: Text) -> Text:
+    """A source or reference whose rows have several lines, as many as the text to cut by."""
     if not is_of_rows(text):
         return text
-    return held_text(source_name(text), [line for block in read_blocks(text) for line in block])
+    blocks = list(read_blocks(text))
+    pairs = zip(read_blocks(lines), blocks, strict=True) if is_of_rows(lines) else ()
+    for number, (expected, block) in enumerate(pairs, start=1):
+        if len(block) != len(expected):
+            raise DataError(
+                f"{source_name(text)}: row {number} has {len(block)} lines and "
+                f"{source_name(lines)} has {len(expected)}; source and references must match"
+            )
+    return held_text(source_name(text), list(chain.from_iterable(blocks)))
+
+
+def is_of_rows(text: Text) -> bool:
+    """Whether each row of a text is a document, as in a table; a file is one document."""
+    return isinstance(text, Column) and isinstance(text.columns, TextTable)
+
+
+def read_blocks(text: Text) -> Iterator[list[str]]:
+    """The lines of each document of a text: of a file, or of each row of a table.
+
+    Raises:
+        DataError: As :func:`~coverage_eval.core.files.read_segments` or
+            :meth:`~coverage_eval.core.text.TextTable.cells`; a cell is not text.
+    """
+    if not (isinstance(text, Column) and isinstance(text.columns, TextTable)):
+        yield list(read_segments(text))
+        return
+    for where, (cell,) in text.columns.cells([text.name]):
+        if not isinstance(cell, str):
+            raise DataError(
+                f"{source_name(text)}: {where} is not text; write an empty text for no line"
+            )
+        yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
+def read_documents(output: Text, source: Text) -> list[DocumentTexts]:
+    """Read the documents of two texts: one if they are files, else those of each row.
+
+    Raises:
+        DataError: As :func:`read_blocks`; one is a file and the other a column.
+    """
+    check_stdin(output, source)
+    check_source(output, source)
+    outputs, sources = list(read_blocks(output)), list(read_blocks(source))
+    if len(outputs) != len(sources):
+        raise DataError(
+            f"{source_name(output)} has {len(outputs)} documents and {source_name(source)} has "
+            f"{len(sources)}; a file is one document, and each row of a table"
+        )
+    names = [source_name(output)]
+    if is_of_rows(source):
+        names = [f"row {number}" for number in range(1, len(sources) + 1)]
+    return list(map(DocumentTexts, names, sources, outputs))
 
 
 def segment_documents(
-    documents: Iterable[DocumentTexts],
+    documents: Sequence[DocumentTexts],
     segmenter: Segmenter,
     *,
     jobs: int = 1,
     progress: bool = False,
-) -> Iterator[CutDocument]:
-    """Segment documents, in their order.
+) -> list[CutDocument]:
+    """Segment documents.
 
     An empty output among several documents is data: all its lines are missing.
 
@@ -205,36 +307,23 @@ def segment_documents(
         progress: Whether to show a progress bar if standard error is a terminal.
 
     Raises:
-        UnfitDocumentsError: Some documents cannot be segmented; the message names them.
+        DataError: Some documents cannot be segmented; the message names them.
     """
-    held = list(documents)
-    alone = len(held) == 1
-    refused = []
-    results: Iterator[Segmentation | str]
-    with started_processes(1 if alone else jobs, _hold, segmenter) as pool:
-        if pool is None:
-            results = (_segment(document, segmenter, alone=alone) for document in held)
-        else:
-            results = pool.map(_segment_held, held, chunksize=_CHUNK)
-        shown = with_bar(results, "cutting documents", len(held), wanted=progress)
-        for document, result in zip(held, shown, strict=True):
-            if isinstance(result, str):
-                refused.append(f"{document.name}: {result}")
-            elif not refused:
-                yield CutDocument(document, result)
+    count = len(documents)
+    cut = partial(_segment, segmenter=segmenter, alone=count == 1)
+    results: Iterable[Segmentation | str] = map(cut, documents)
+    with started_processes(min(jobs, count)) as pool:
+        if pool is not None:  # each chunk takes the segmenter along
+            results = pool.map(cut, documents, chunksize=1 + count // (4 * jobs))
+        shown = with_bar(results, "cutting documents", count, wanted=progress)
+        pairs = list(zip(documents, shown, strict=True))
+    refused = [f"{document.name}: {cut}" for document, cut in pairs if isinstance(cut, str)]
     if refused:
         listed = "; ".join(refused[:MAX_LISTED])
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""
-        head = f"{len(refused)} of {len(held)} documents: " if len(held) > 1 else ""
-        raise UnfitDocumentsError(f"{head}{listed}{more}")
-
-
-def _hold(segmenter: Segmenter) -> None:
-    _HELD.append(segmenter)
-
-
-def _segment_held(document: DocumentTexts) -> Segmentation | str:
-    return _segment(document, _HELD[-1], alone=False)
+        head = f"{len(refused)} of {count} documents: " if count > 1 else ""
+        raise DataError(f"{head}{listed}{more}")
+    return [CutDocument(document, cut) for document, cut in pairs if not isinstance(cut, str)]
 
 
 def _segment(document: DocumentTexts, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from coverage_eval.core.mark import Explanation, Mark, MarkKind
 from coverage_eval.core.score import Statistics
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.settings import LineCut
+
+if TYPE_CHECKING:
+    from coverage_eval.documents.cut_documents import LineCut
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"
@@ -63,21 +66,12 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
     passage = cut.passage
     if passage is None:
         return ()
-    positions, text = tuple(range(len(words))), " ".join(words)
+    mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
     if cut.line > passage.first:
         said = f"line {cut.line} of lines {passage.first} to {passage.last}"
-        return (Mark("source", positions, CONTINUED, text, 0.0, said=said),)
-    return (
-        Mark(
-            "source",
-            positions,
-            passage.kind,
-            text,
-            float(passage.words),
-            detail=passage.to_dict(),
-            said=str(passage),
-        ),
-    )
+        return (replace(mark, said=said),)
+    amount, detail = float(passage.words), passage.to_dict()
+    return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
 
 def extra_marks(cut: LineCut) -> Iterator[Mark]:
@@ -111,6 +105,7 @@ class DocumentShare(TextMetric):
 
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
     higher_is_better: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
 
     def settings(self) -> dict[str, object]:
         """None: how outputs were cut is added to the signature of every score."""
@@ -122,7 +117,8 @@ class DocumentShare(TextMetric):
         Raises:
             DataError: The outputs were not cut.
         """
-        counts = [[self._count(cut) for cut in self._cuts(row)] for row in batch.rows]
+        figures = attrgetter(*self.statistic_names)
+        counts = [[figures(cut) for cut in self._cuts(row)] for row in batch.rows]
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
@@ -139,10 +135,6 @@ class DocumentShare(TextMetric):
         return row.cuts
 
     @abstractmethod
-    def _count(self, cut: LineCut) -> tuple[int, int]:
-        """Words concerned, and words."""
-
-    @abstractmethod
     def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark] | tuple[Mark, ...]:
         """The marks of a line."""
 
@@ -153,16 +145,12 @@ class MissingLines(DocumentShare):
 
     name: ClassVar[str] = "MissingLines"
     kinds: ClassVar[tuple[MarkKind, ...]] = MISSING_KINDS
-    decides: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
     undefined: ClassVar[str] = "the source has no words"
     limits: ClassVar[str] = (
         "Lines that have nothing in the output, by the model's word probabilities. A short line "
         "whose words its neighbours have, too, may be joined to them."
     )
-
-    def _count(self, cut: LineCut) -> tuple[int, int]:
-        return cut.source_words if cut.passage else 0, cut.source_words
 
     def _marks(self, row: Row, cut: LineCut) -> tuple[Mark, ...]:
         return missing_marks(self.source_tokens.as_written(row.source or ""), cut)
@@ -174,16 +162,12 @@ class ExtraText(DocumentShare):
 
     name: ClassVar[str] = "ExtraText"
     kinds: ClassVar[tuple[MarkKind, ...]] = EXTRA_KINDS
-    decides: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")
     undefined: ClassVar[str] = "the outputs have no words"
     limits: ClassVar[str] = (
         "Prefaces, notes and lines that are translated again, by the model's word probabilities. "
         "Such text counts in no other column."
     )
-
-    def _count(self, cut: LineCut) -> tuple[int, int]:
-        return sum(piece.words for piece in cut.extra), cut.output_words
 
     def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark]:  # noqa: ARG002
         return extra_marks(cut)

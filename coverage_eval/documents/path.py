@@ -1,9 +1,10 @@
-"""The most probable way of a document's words through the segments of its source.
+"""How probable each word of an output is in each segment, and the most probable way through them.
 
-A hidden semi-Markov model over the source's segments emits the output piece by piece. A piece says
-a segment: by its words, or freely, so that only its length speaks for it; or it belongs to none.
-Beginning a piece is free at a sentence's end and costs elsewhere; leaving out segments costs, and
-so do going back and a length that the segment does not suggest. The path is Viterbi's.
+The probabilities come from a model's table, or from the likeness of words. A hidden semi-Markov
+model over the source's segments emits the output piece by piece. A piece says a segment: by its
+words, or freely, so that only its length speaks for it; or it belongs to none. Beginning a piece is
+free at a sentence's end and costs elsewhere; leaving out segments costs, and so do going back and a
+length that the segment does not suggest. The path is Viterbi's.
 
 Time and memory are linear in the number of words: in long documents, words that occur seldom and
 have one likely segment are anchors, and each word is only looked for near its anchors.
@@ -12,16 +13,234 @@ have one likely segment are anchors, and each word is only looked for near its a
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from coverage_eval.core.score import Floats
-from coverage_eval.documents.evidence import Evidence, Singles
-from coverage_eval.documents.words import Boundary, Integers
+from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.documents.words import (
+    MARKUP,
+    SENTENCE_ENDS,
+    Boundary,
+    Flags,
+    Integers,
+    OutputWords,
+    has_letters,
+    known_form,
+)
+
+Singles = NDArray[np.float32]
+
+SHARE = 0.7
+"""The share of a segment's words that its source words explain; any word may stand for the rest."""
+
+FEW = 3
+"""A document of so many lines more than one counts as much as what is usual elsewhere."""
+
+USUAL = 1e-3
+"""The usual probability of all words, without a model."""
+
+SAME = 0.5
+"""p(t | s) of equal strings with a digit, or that the model does not know, such as names."""
+
+COPIED = 0.1
+"""The same of a source word that the model knows, and not as a word of the target language."""
+
+SIMILAR, STEM = 0.2, 5
+"""The same of words that begin with the same letters, and how many; between references only."""
+
+MIN_FREQUENCY = 1e-4
+"""The least usual probability of a word."""
+
+
+class SourceWords(NamedTuple):
+    """The words of a source.
+
+    Attributes:
+        types: The distinct words.
+        shares: The share of each type in each line, ``[lines, types]``.
+        lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
+        roomy: Whether a line has several sentences, ``[lines]``.
+        different: Number of different lines that have words.
+        rules: The tokens of lines without words, such as a rule or a code fence.
+    """
+
+    types: list[str]
+    shares: sparse.csr_matrix
+    lengths: Integers
+    roomy: Flags
+    different: int
+    rules: frozenset[str]
+
+    @classmethod
+    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
+        """Tokenise the lines of a source."""
+        cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
+        has_words = [any(map(has_letters, line)) for line in cut]
+        kept = [
+            [token for token in line if not (is_text and MARKUP.fullmatch(token))]
+            for line, is_text in zip(cut, has_words, strict=True)
+        ]
+        sizes = np.array(list(map(len, kept)), np.int64)
+        types: dict[str, int] = {}
+        columns = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
+        rows = np.repeat(np.arange(len(lines)), sizes)
+        shares = (1 / sizes[rows]).astype(np.float32)
+        return cls(
+            list(types),
+            sparse.csr_matrix((shares, (rows, columns)), shape=(len(lines), len(types))),
+            np.where(has_words, sizes, 0),
+            np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
+            len(set(map(tuple, compress(kept, has_words)))),
+            frozenset(chain.from_iterable(compress(kept, np.logical_not(has_words)))),
+        )
+
+
+class WordTable:
+    """p(t | s) of a model's words.
+
+    Args:
+        rows: Source word, target word and the natural logarithm of the probability.
+    """
+
+    def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
+        self.sources: dict[str, int] = {}
+        self.targets: dict[str, int] = {}
+        given, made, values = [], [], []
+        for source, target, value in rows:
+            given.append(self.sources.setdefault(source, len(self.sources)))
+            made.append(self.targets.setdefault(target, len(self.targets)))
+            values.append(value)
+        shape = (len(self.sources), len(self.targets))
+        chances = np.exp(np.array(values, np.float64)).astype(np.float32)
+        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+        self.means = np.pad(np.asarray(self.matrix.mean(axis=0)).ravel(), (0, 1))
+        # Words that the model does not know are its last, number -1.
+        self.matrix.resize(shape[0] + 1, shape[1] + 1)
+
+    def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
+        """The probabilities of distinct words, ``[sources, targets]``.
+
+        Names and numbers are often the same on both sides: a string that the model does not know,
+        or that has a digit, may stand for itself.
+        """
+        rows = [self.sources.get(word, -1) for word in sources]
+        columns = [self.targets.get(word, -1) for word in targets]
+        chances = self.matrix[rows][:, columns]
+        equal = _equal_words(sources, targets)
+        cells = {(i, j): COPIED for i, j in equal if columns[j] < 0}
+        for i, j in equal:
+            if rows[i] < 0 or any(map(str.isdigit, targets[j])):
+                cells[i, j] = SAME
+        return chances.maximum(_matrix(cells, chances.shape))
+
+    def frequencies(self, targets: Sequence[str]) -> Floats:
+        """The mean probability of target words over all source words that the model knows."""
+        means = self.means[[self.targets.get(word, -1) for word in targets]]
+        return np.maximum(means, MIN_FREQUENCY)
+
+
+def similar_words(sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
+    """In place of probabilities, how similar distinct words of one language are."""
+    stems: dict[str, list[int]] = {}
+    for number, word in enumerate(sources):
+        if len(word) >= STEM:
+            stems.setdefault(word[:STEM], []).append(number)
+    cells = {(i, j): SIMILAR for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())}
+    cells |= dict.fromkeys(_equal_words(sources, targets), 1.0)
+    return _matrix(cells, (len(sources), len(targets)))
+
+
+def _equal_words(sources: Sequence[str], targets: Sequence[str]) -> list[tuple[int, int]]:
+    """The numbers of words that are on both sides."""
+    numbers = {word: number for number, word in enumerate(sources)}
+    return [(numbers[word], number) for number, word in enumerate(targets) if word in numbers]
+
+
+def _matrix(cells: dict[tuple[int, int], float], shape: tuple[int, int]) -> sparse.csr_matrix:
+    rows, columns = zip(*cells, strict=True) if cells else ((), ())
+    values = np.fromiter(cells.values(), np.float32)
+    return sparse.csr_matrix((values, (rows, columns)), shape=shape)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How probable each word of an output is in each segment.
+
+    Attributes:
+        ratios: log p(type | segment) / p(type) of each type of word and each segment, minus
+            ``base``; sparse ``[types, segments]``.
+        base: The logarithm of that ratio for a type that no word of a segment translates to.
+        types: The type of each word, ``[words]``.
+        weights: The weight of each word's ratio, 0 for markup, ``[words]``, single precision.
+        boundaries: What stands before each word, ``[words]``.
+        lengths: Number of words that each segment's translation is expected to have; 0 if it has
+            no words, so that leaving it out costs nothing, ``[segments]``.
+        roomy: Whether a segment has several sentences, ``[segments]``.
+    """
+
+    ratios: sparse.csc_matrix
+    base: float
+    types: Integers
+    weights: Singles
+    boundaries: Integers
+    lengths: Floats
+    roomy: Flags
+
+    @classmethod
+    def of(
+        cls, source: SourceWords, words: OutputWords, table: WordTable | None, per_word: float
+    ) -> Evidence:
+        """The evidence of each word for each line.
+
+        A word's probability in general is half its frequency in this output, half its mean
+        probability in all lines. In a document of few different lines, that is hardly its
+        probability elsewhere, so there its usual probability counts, as much as :data:`FEW` lines.
+
+        Args:
+            source: The source, or a reference.
+            words: The output.
+            table: The model's table; without it, similar words count.
+            per_word: Number of output words that a source word has on average.
+        """
+        distinct = list(words.types)
+        if table is None:
+            chances, usual = similar_words(source.types, distinct), np.full(len(distinct), USUAL)
+        else:
+            chances, usual = table.between(source.types, distinct), table.frequencies(distinct)
+        types = np.array([words.types[token] for token in words.tokens], np.int64)
+        given = source.shares @ chances
+        expected = np.asarray(given.T @ (source.lengths / source.lengths.sum())).ravel()
+        here = (np.bincount(types, minlength=len(distinct)) / len(types) + expected) / 2
+        others = source.different - 1
+        general = ((others * here + FEW * usual) / (others + FEW)).astype(np.float32)
+        ratios = np.log1p(SHARE / (1 - SHARE) * given.data / general[given.indices])
+        is_rule = np.array([token in source.rules for token in words.tokens])
+        return cls(
+            ratios=sparse.csc_matrix(
+                (ratios, given.indices, given.indptr), shape=given.shape[::-1]
+            ),
+            base=float(np.log(1 - SHARE)),
+            types=types,
+            weights=(words.is_word | is_rule).astype(np.float32),
+            boundaries=words.boundaries,
+            lengths=np.asarray(source.lengths * per_word, np.float64),
+            roomy=source.roomy,
+        )
+
+    def block(self, first: int, last: int, low: int, high: int) -> Singles:
+        """The ratios of some words and the states ``low`` to ``high``, state 0 for no segment."""
+        columns = self.ratios[:, max(0, low - 1) : high - 1].tocsr()
+        ratios = np.zeros((last - first, high - low), np.float32)
+        ratios[:, int(low == 0) :] = columns[self.types[first:last]].toarray() + self.base
+        return ratios * self.weights[first:last, None]
+
 
 NOWHERE = -1
 """The segment of words that belong to none."""
@@ -75,11 +294,12 @@ class Costs:
     spread: float = 0.4
     length: float = 8.0
 
-    def for_lines(self, lines: int, segments: int) -> Costs:
-        """The costs for an output of some lines, whose source has some segments."""
+    def moves(self, evidence: Evidence) -> Sequence[float]:
+        """The costs ``move`` for this output, whose lines say more if it has many of them."""
+        lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
         move = list(self.move)
-        move[Boundary.SENTENCE] += self.in_line * min(1.0, lines / segments)
-        return replace(self, move=tuple(move))
+        move[Boundary.SENTENCE] += self.in_line * min(1.0, float(lines.sum() / segments.sum()))
+        return move
 
     def of_lengths(self, lengths: Integers, expected: Floats) -> Floats:
         """The costs of pieces of these lengths, where others are expected."""
@@ -94,9 +314,6 @@ WHOLE = 256
 
 CHUNK = 256
 """Words that are looked for in the same range of segments."""
-
-LONGEST = 2**15
-"""Words of a piece that two bytes can count."""
 
 MARGIN = 16
 """Segments before and after its anchors in which a word is looked for."""
@@ -113,15 +330,15 @@ MAX_CELLS = 30_000_000
 few anchors, the search keeps near the straight line between those."""
 
 
-def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
+def find_path(evidence: Evidence) -> list[Run]:
     """Find the pieces of a document, which has at least one word and one segment."""
     chunks: list[_Chunk] = []
     for where in _ranges(evidence):
-        chunks.append(_Chunk(*where, evidence, costs, chunks[-1] if chunks else None))
+        chunks.append(_Chunk(where, evidence, chunks[-1] if chunks else None))
     counted = evidence.lengths > 0
     behind = np.concatenate([np.cumsum(counted[::-1])[::-1], [0]])
     last = chunks[-1]
-    lost = _skip_costs(behind[last.low : last.high], costs)
+    lost = _skip_costs(behind[last.low : last.high])
     state = int((last.ended[-1] - lost).argmax()) + last.low
     path: list[Run] = []
     word = len(evidence.types)
@@ -135,8 +352,8 @@ def find_path(evidence: Evidence, costs: Costs = COSTS) -> list[Run]:
     return path[::-1]
 
 
-def _skip_costs(skipped: Integers | Floats, costs: Costs) -> Floats:
-    price = np.minimum(costs.skip_first + costs.skip * skipped, costs.most)
+def _skip_costs(skipped: Integers | Singles) -> Floats:
+    price = np.minimum(COSTS.skip_first + COSTS.skip * skipped, COSTS.most)
     return np.asarray(np.where(skipped > 0, price, 0.0), np.float64)
 
 
@@ -150,46 +367,67 @@ class _Chunk:
             segment, ``[words, states]``.
     """
 
-    ended: Singles
-    sizes: NDArray[np.int16] | NDArray[np.int32]
-    begun: Singles
-    lost: Singles
-    since: Integers
-
     def __init__(
-        self,
-        first: int,
-        last: int,
-        low: int,
-        high: int,
-        evidence: Evidence,
-        costs: Costs,
-        before: _Chunk | None,
+        self, where: tuple[int, int, int, int], evidence: Evidence, before: _Chunk | None
     ) -> None:
-        self.first, self.last, self.low, self.high = first, last, low, high
-        self.costs = costs
-        lengths = np.concatenate([[0.0], evidence.lengths])
+        self.first, self.last, self.low, self.high = where
+        low, high = self.low, self.high
+        lengths = np.append(0.0, evidence.lengths)
         counted = lengths > 0
         counts = np.cumsum(counted)[low:high]
         self.counts = (counts - counts[0]).astype(np.float32)  # no view of all segments' counts
         # The last segment with words before each state: those between are left out for nothing.
         with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
         self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
-        self._search(evidence, lengths[low:high], before)
+        expected = lengths[low:high]
+        move, size, width = COSTS.moves(evidence), self.last - self.first, high - low
+        ratios = evidence.block(self.first, self.last, low, high)
+        share = np.where(np.append(False, evidence.roomy)[low:high], COSTS.roomy, 1.0)
+        stays = np.outer(COSTS.stay, share).astype(np.float32)
+        most = 3 * int(expected.max()) + 10
+        by_length = -COSTS.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
+        begun, ended, lost, since = self._before(before, most)
+        self.sizes = np.empty((size, width), np.int32)
+        self.ended = np.empty((size + 1, width), np.float32)
+        self.ended[0] = ended
+        total = np.zeros(width, np.float32)
+        # A document ends like a paragraph.
+        kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
+        states = np.arange(width)
+        for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
+            start = self._starts(ended) - move[kind]
+            row = most + word
+            begun[0, row] = start - total + stays[kind]
+            begun[1, row] = start - COSTS.free
+            entered = ended - COSTS.enter[kind]
+            since = np.where(entered > lost, self.first + word, since)
+            lost = np.maximum(entered, lost)
+            total += ratios[word] - stays[kind]
+            pieces = begun[:, row - most + 1 : row + 1] + by_length
+            chosen = pieces.argmax(1)
+            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
+            ended = np.maximum(by_words, freely)
+            sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
+            left = lost - COSTS.leave[following]
+            self.sizes[word] = np.where(left > ended, since - (self.first + word + 1), sizes)
+            ended = np.maximum(left, ended)
+            self.ended[word + 1] = ended
+        self.begun = begun[:, -most:]
+        self.begun[0] += total
+        self.lost, self.since = lost, since
 
     def _starts(self, ended: Singles) -> Singles:
         """The best score of beginning a piece on each state, but for the cost of ``move``."""
-        costs = self.costs
-        best = ended - costs.again
+        best = ended - COSTS.again
         if self.low == 0:
             best[0] = -np.inf
-        ahead = np.maximum.accumulate(ended + costs.skip * self.counts)
-        ahead -= costs.skip * self.counts + costs.skip_first
-        ahead = np.maximum(ahead, np.maximum.accumulate(ended) - costs.most)
+        ahead = np.maximum.accumulate(ended + COSTS.skip * self.counts)
+        ahead -= COSTS.skip * self.counts + COSTS.skip_first
+        ahead = np.maximum(ahead, np.maximum.accumulate(ended) - COSTS.most)
         np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
         np.maximum(best[1:], ended[self.beside[1:]], out=best[1:])
-        steps = costs.back_each * np.arange(len(ended), dtype=np.float32)
-        behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - costs.back
+        steps = COSTS.back_each * np.arange(len(ended), dtype=np.float32)
+        behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - COSTS.back
         inner = slice(int(self.low == 0), -1)
         np.maximum(best[inner], behind[1:][inner.start :] + steps[inner], out=best[inner])
         return best
@@ -199,10 +437,9 @@ class _Chunk:
         ended = self.ended[word - self.first]
         own, states = state - self.low, np.arange(len(ended))
         skipped = np.maximum(self.counts[max(own - 1, 0)] - self.counts, 0)
-        ahead = _skip_costs(skipped, self.costs)
-        behind = self.costs.back + self.costs.back_each * (states - own)
-        price = np.where(states < own, ahead, behind)
-        price[own] = self.costs.again
+        behind = COSTS.back + COSTS.back_each * (states - own)
+        price = np.where(states < own, _skip_costs(skipped), behind)
+        price[own] = COSTS.again
         return int((ended - price).argmax()) + self.low
 
     def _before(
@@ -232,47 +469,6 @@ class _Chunk:
         del before.begun
         best = ended.max()  # single precision is enough for what is above it
         return begun - best, ended - best, lost - best, since
-
-    def _search(self, evidence: Evidence, expected: Floats, before: _Chunk | None) -> None:
-        costs, low, high = self.costs, self.low, self.high
-        size, width = self.last - self.first, high - low
-        ratios = evidence.block(self.first, self.last, low, high)
-        share = np.where(np.append(False, evidence.roomy)[low:high], costs.roomy, 1.0)
-        stays = np.outer(costs.stay, share).astype(np.float32)
-        most = 3 * int(expected.max()) + 10
-        lengths = -costs.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
-        begun, ended, lost, since = self._before(before, most)
-        # Longer text that belongs to no segment is several pieces.
-        limit = np.iinfo(np.int16 if most < LONGEST else np.int32)
-        self.sizes = np.empty((size, width), limit.dtype)
-        self.ended = np.empty((size + 1, width), np.float32)
-        self.ended[0] = ended
-        total = np.zeros(width, np.float32)
-        # A document ends like a paragraph.
-        kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
-        states = np.arange(width)
-        for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
-            start = self._starts(ended) - costs.move[kind]
-            row = most + word
-            begun[0, row] = start - total + stays[kind]
-            begun[1, row] = start - costs.free
-            entered = ended - costs.enter[kind]
-            since = np.where(entered > lost, self.first + word, since)
-            lost = np.maximum(entered, lost)
-            total += ratios[word] - stays[kind]
-            pieces = begun[:, row - most + 1 : row + 1] + lengths
-            chosen = pieces.argmax(1)
-            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
-            ended = np.maximum(by_words, freely)
-            sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
-            left = lost - costs.leave[following]
-            outside = np.maximum(since - (self.first + word + 1), limit.min)
-            self.sizes[word] = np.where(left > ended, outside, sizes)
-            ended = np.maximum(left, ended)
-            self.ended[word + 1] = ended
-        self.begun = begun[:, -most:]
-        self.begun[0] += total
-        self.lost, self.since = lost, since
 
 
 def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
@@ -331,12 +527,12 @@ def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
             weight, previous = chains[position - 1] if position else (0.0, -1)
             added.append((segment, (weight + value, len(points))))
             points.append((word, segment, previous))
-        for segment, chain in added:
+        for segment, weighted in added:
             position = bisect_right(ends, segment)
-            if position and chains[position - 1] > chain:
+            if position and chains[position - 1] > weighted:
                 continue
-            replaced = slice(bisect_left(ends, segment), bisect_left(chains, chain))
-            ends[replaced], chains[replaced] = [segment], [chain]
+            replaced = slice(bisect_left(ends, segment), bisect_left(chains, weighted))
+            ends[replaced], chains[replaced] = [segment], [weighted]
     path: list[tuple[int, int]] = []
     point = chains[-1][1] if chains else -1
     while point >= 0:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,15 @@ from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.score import Floats
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.evidence import Evidence, SourceWords, WordTable
-from coverage_eval.documents.path import COSTS, NOWHERE, Run, find_path
-from coverage_eval.documents.settings import Piece
+from coverage_eval.documents.path import (
+    COSTS,
+    NOWHERE,
+    Evidence,
+    Run,
+    SourceWords,
+    WordTable,
+    find_path,
+)
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_letters, tokenizer_for
 from fast_align_wrapper.text import Segment
 
@@ -71,6 +77,41 @@ BATCH = 64
 _LINE_END = re.compile(r"\s*\n\s*")
 
 
+class Piece(NamedTuple):
+    """A piece of the output.
+
+    Attributes:
+        line: The source line that it translates, from 0; None if it belongs to none.
+        start: Position of its first character in the output, from 0.
+        end: The position after its last character.
+        text: Its text, with a space in place of each line end.
+        words: Number of words; markup is not counted.
+        probability: The mean probability of its words' line.
+        repeats: The line whose translation it repeats, from 0; None if it repeats none.
+    """
+
+    line: int | None
+    start: int
+    end: int
+    text: str
+    words: int
+    probability: float
+    repeats: int | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the output, or what it repeats."""
+        if self.repeats is not None:
+            return f"line {self.repeats + 1} again"
+        return f"characters {self.start} to {self.end}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The piece as plain values; lines count from 1."""
+        line = None if self.line is None else self.line + 1
+        repeats = None if self.repeats is None else self.repeats + 1
+        return {**self._asdict(), "line": line, "repeats": repeats}
+
+
 @dataclass(frozen=True)
 class Segmentation:
     """An output cut by the lines of its source.
@@ -101,13 +142,25 @@ class Segmentation:
     unknown_words: int = 0
 
     @cached_property
+    def pieces_by_line(self) -> list[list[Piece]]:
+        """The pieces of each line, with those behind them that belong to none.
+
+        Pieces before all lines are with the first.
+        """
+        by_line: list[list[Piece]] = [[] for _ in self.source_words]
+        line = 0
+        for piece in self.pieces:
+            line = line if piece.line is None else piece.line
+            by_line[line].append(piece)
+        return by_line
+
+    @cached_property
     def lines(self) -> list[str]:
         """The text of each source line; empty if there is none."""
-        texts: list[list[str]] = [[] for _ in self.source_words]
-        for piece in self.pieces:
-            if piece.line is not None:
-                texts[piece.line].append(piece.text)
-        return [" ".join(text) for text in texts]
+        return [
+            " ".join(piece.text for piece in pieces if piece.line is not None)
+            for pieces in self.pieces_by_line
+        ]
 
     @cached_property
     def missing(self) -> tuple[int, ...]:
@@ -159,25 +212,11 @@ class Segmentation:
         ``line`` and follows the piece before it.
         """
         columns = ("line", "start", "end", "text", "probability", "repeats")
-        for line, pieces in self.pieces_by_line().items():
-            for piece in pieces:
-                values = piece.to_dict()
-                yield {name: values[name] for name in columns}
-            if not pieces and line >= 0:
-                values = {"line": line + 1, "text": "", "probability": self.probabilities[line]}
-                yield {name: values.get(name) for name in columns}
-
-    def pieces_by_line(self) -> dict[int, list[Piece]]:
-        """The pieces of each line from 0, with those behind them that belong to none.
-
-        Pieces before all lines are at -1.
-        """
-        by_line: dict[int, list[Piece]] = {line: [] for line in range(-1, len(self.source_words))}
-        last = -1
-        for piece in self.pieces:
-            last = last if piece.line is None else piece.line
-            by_line[last].append(piece)
-        return by_line
+        for line, pieces in enumerate(self.pieces_by_line):
+            rows = [piece.to_dict() for piece in pieces]
+            if all(piece.line is None for piece in pieces):
+                rows.append({"line": line + 1, "text": "", "probability": self.probabilities[line]})
+            yield from ({name: row.get(name) for name in columns} for row in rows)
 
     def to_frame(self) -> pd.DataFrame:
         """A data frame of :meth:`rows`."""
@@ -314,37 +353,70 @@ class Segmenter:
         if not any(map(has_letters, words.tokens)):
             raise DataError("the output is empty")
         evidence = Evidence.of(source, words, self.table, self.per_word)
-        breaks = int((words.boundaries >= Boundary.LINE).sum())
-        path = find_path(evidence, COSTS.for_lines(breaks, int((evidence.lengths > 0).sum())))
         known = words.types if self.table is None else self.table.targets
         unknown = np.array([word not in known for word in words.types], bool)
-        self._refuse_untranslated(source, words, evidence, unknown)
-        least = MIN_FIT if source.different > 1 else MIN_FIT_ALONE
-        _check_fit(evidence, path, unknown, least, self.lines_of)
-        in_place, has_text = _probabilities(evidence, path)
+        of_source = self.table.sources.keys() & set(source.types) if self.table else ()
+        copied = unknown & np.array([word in of_source for word in words.types], bool)
+        if copied[evidence.types].mean() > MAX_UNKNOWN:
+            raise DataError("the output is in the source's language: it is not translated")
+        path = find_path(evidence)
+        self._check_fit(source, evidence, path, unknown)
+        in_place, of_lines = _probabilities(evidence, path)
         pieces = tuple(_pieces(words, path, in_place, _repeated(evidence, path)))
-        lines_with_text = {piece.line for piece in pieces}
         return Segmentation(
             pieces,
-            tuple(
-                float(share if line in lines_with_text else 1 - share)
-                for line, share in enumerate(has_text)
-            ),
+            tuple(of_lines.tolist()),
             tuple(source.lengths.tolist()),
             int(words.is_word.sum()),
             self.lines_of,
             int((unknown[evidence.types] & words.is_word).sum()),
         )
 
-    def _refuse_untranslated(
-        self, source: SourceWords, words: OutputWords, evidence: Evidence, unknown: Flags
+    def _check_fit(
+        self, source: SourceWords, evidence: Evidence, path: Sequence[Run], unknown: Flags
     ) -> None:
-        if self.table is None:
+        """Refuse an output that is no translation of its source, or has it in another order.
+
+        Raises:
+            DataError: What is wrong.
+        """
+        firsts, ends, segments = np.array(path).T
+        counted = evidence.weights > 0
+        types, lines = evidence.types[counted], np.repeat(segments, ends - firsts)[counted]
+        on_line, side = lines != NOWHERE, self.lines_of
+        ratios = np.asarray(evidence.ratios[types, np.maximum(lines, 0)]).ravel() + evidence.base
+        share = (on_line & (ratios > 0)).mean()
+        fits = share >= (MIN_FIT if source.different > 1 else MIN_FIT_ALONE)
+        with_text = len(set(lines[on_line].tolist())) / (source.lengths > 0).sum()
+        if fits and with_text >= MIN_ORDERED:
             return
-        of_source = self.table.sources.keys() & set(source.types)
-        copied = unknown & np.array([word in of_source for word in words.types], bool)
-        if copied[evidence.types].mean() > MAX_UNKNOWN:
-            raise DataError("the output is in the source's language: it is not translated")
+        order = _order(evidence)
+        ordered = len(_ascending(order))
+        if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
+            raise DataError(
+                f"the output has the {side}'s sentences in another order: of {len(order)} "
+                f"sentences that fit a line, {ordered} follow the {side}'s order; put them in order"
+            )
+        if fits:
+            return
+        tokens = evidence.types.tolist()
+        trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
+        again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
+        if (strange := unknown[types].mean()) > MAX_UNKNOWN:
+            reason = (
+                f", and the model does not know {strange:.0%} of them; is it in another language, "
+                "or the model for other languages?"
+            )
+        elif again > MAX_AGAIN:
+            reason = (
+                f", and {again:.0%} of them repeat what was said before; does it end in a loop?"
+            )
+        else:
+            reason = "; is it the translation of another text?"
+        expected = "a translation of its source" if self.table else "the text of its reference"
+        raise DataError(
+            f"the output is not {expected}: {share:.0%} of its words fit their line{reason}"
+        )
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""
@@ -360,57 +432,53 @@ def _lines(segments: Iterable[Segment], name: str) -> list[str]:
 
 
 def _probabilities(evidence: Evidence, path: Sequence[Run]) -> tuple[Floats, Floats]:
-    """The probability of each piece's place, and that each line has text.
+    """The probability of each piece's place, and that of each line's text, or of its lack.
 
     A piece might also belong to no line, or to a missing line near; a piece that belongs to
     none, to the line before it.
     """
     lengths = evidence.lengths
-    segments = np.array([run.segment for run in path])
+    firsts, ends, segments = np.array(path).T
     known = np.maximum.accumulate(np.where(segments == NOWHERE, 0, np.arange(len(segments))))
     heads = np.maximum(segments[known], 0)
-    is_free = lengths > 0
-    is_free[segments[segments != NOWHERE]] = False
+    is_covered = np.isin(np.arange(len(lengths)), segments)
+    is_free = (lengths > 0) & ~is_covered
     in_place, has_text = np.zeros(len(segments)), np.zeros(len(lengths))
     for start in range(0, len(segments), BATCH):
-        runs, head = path[start : start + BATCH], heads[start : start + BATCH]
+        part = slice(start, start + BATCH)
+        first, end, head = firsts[part], ends[part], heads[part, None]
         low = max(0, int(head.min()) - NEAR)
         lines = np.arange(low, min(len(lengths), int(head.max()) + NEAR + 1))
-        firsts = np.array([run.first for run in runs])
-        sizes = np.array([run.last - run.first for run in runs])
-        ratios = evidence.block(runs[0].first, runs[-1].last, low + 1, lines[-1] + 2)
-        scores = np.add.reduceat(ratios, firsts - runs[0].first, axis=0)
+        ratios = evidence.block(first[0], end[-1], low + 1, lines[-1] + 2)
+        scores = np.add.reduceat(ratios, first - first[0], axis=0)
         scores = np.maximum(scores, -COSTS.free)
-        scores -= COSTS.of_lengths(sizes[:, None], lengths[lines])
-        away = lines - head[:, None]
+        scores -= COSTS.of_lengths(end[:, None] - first[:, None], lengths[lines])
+        away = lines - head
         is_possible = (is_free[lines] & (abs(away) <= NEAR)) | (away == 0)
         scores = np.where(is_possible, scores, -np.inf)
         top = np.maximum(scores.max(1), 0.0)
         chances = np.exp(scores - top[:, None])
-        lost = np.exp(-np.array(COSTS.enter)[evidence.boundaries[firsts]] - top)
+        lost = np.exp(-np.array(COSTS.enter)[evidence.boundaries[first]] - top)
         total = chances.sum(1) + lost
         chances /= total[:, None]
-        outside = np.where(segments[start : start + BATCH] == NOWHERE, lost / total, 0.0)
-        inside = np.where(outside, 0.0, (chances * (away == 0)).sum(1))
-        in_place[start : start + BATCH] = outside + inside
+        is_outside, inside = segments[part] == NOWHERE, (chances * (away == 0)).sum(1)
+        in_place[part] = np.where(is_outside, lost / total, inside)
         has_text[lines] = np.maximum(has_text[lines], chances.max(0))
-    return in_place, has_text
+    return in_place, np.where(is_covered, has_text, 1 - has_text)
 
 
 def _repeated(evidence: Evidence, path: Sequence[Run]) -> set[Run]:
     """The pieces that say a line again, in whatever order: all but its longest one."""
-    by_line: dict[int, list[Run]] = {}
+    types, repeated = evidence.types, set()
+    # Of pieces of one length the first one counts.
+    by_length = sorted(path, key=lambda run: (run.last - run.first, -run.first))
+    longest_by_line = {run.segment: run for run in by_length}
     for run in path:
-        by_line.setdefault(run.segment, []).append(run)
-    by_line.pop(NOWHERE, None)
-    repeated = set()
-    for runs in by_line.values():
-        longest, *others = sorted(runs, key=lambda run: run.first - run.last)
-        words = evidence.types[longest.first : longest.last]
-        for run in others:
-            shared = np.isin(evidence.types[run.first : run.last], words).sum()
-            if shared >= MIN_SAME * len(words):
-                repeated.add(run)
+        longest = longest_by_line[run.segment]
+        words = types[longest.first : longest.last]
+        shared = np.isin(types[run.first : run.last], words).sum()
+        if run.segment != NOWHERE and run != longest and shared >= MIN_SAME * len(words):
+            repeated.add(run)
     return repeated
 
 
@@ -432,59 +500,6 @@ def _pieces(
             probability=float(probability),
             repeats=run.segment if run in repeated else None,
         )
-
-
-def _check_fit(
-    evidence: Evidence, path: Sequence[Run], unknown: Flags, least: float, side: str
-) -> None:
-    """Refuse an output that is no translation of its source, or has it in another order.
-
-    Args:
-        evidence: The evidence.
-        path: The path that was found.
-        unknown: Whether the model does not know a type of word.
-        least: The least share of words that must fit their line.
-        side: What it is cut by, in messages: the source or a reference.
-
-    Raises:
-        DataError: What is wrong.
-    """
-    counted = evidence.weights > 0
-    segments = np.repeat([run.segment for run in path], [run.last - run.first for run in path])
-    types, lines = evidence.types[counted], segments[counted]
-    on_line = lines != NOWHERE
-    share = 0.0
-    if on_line.any():
-        cells = evidence.ratios[types[on_line], lines[on_line]]
-        share = float((np.asarray(cells).ravel() + evidence.base > 0).sum() / len(types))
-    with_text = len(set(lines[on_line].tolist())) / max(1, (evidence.lengths > 0).sum())
-    if share >= least and with_text >= MIN_ORDERED:
-        return
-    order = _order(evidence)
-    ordered = len(_ascending(order))
-    if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
-        raise DataError(
-            f"the output has the {side}'s sentences in another order: of {len(order)} sentences "
-            f"that fit a line, {ordered} follow the {side}'s order; put them in order"
-        )
-    if share >= least:
-        return
-    is_what = "a translation of its source" if side == "source" else "the text of its reference"
-    problem = f"the output is not {is_what}: {share:.0%} of its words fit their line"
-    if unknown[types].mean() > MAX_UNKNOWN:
-        raise DataError(
-            f"{problem}, and the model does not know {unknown[types].mean():.0%} of them; is it in "
-            "another language, or the model for other languages?"
-        )
-    tokens = evidence.types.tolist()
-    trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
-    again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
-    if again > MAX_AGAIN:
-        raise DataError(
-            f"{problem}, and {again:.0%} of them repeat what was said before; does it end in a "
-            "loop?"
-        )
-    raise DataError(f"{problem}; is it the translation of another text?")
 
 
 def _order(evidence: Evidence) -> list[int]:

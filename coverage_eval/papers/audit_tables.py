@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import attend_with_credit, find_transformation
-from coverage_eval.core.mark import Mark
-from coverage_eval.core.show.table import Cell, Table
 from coverage_eval.papers.claims import Claim, Fact, better, judged, same_text, sign
 from coverage_eval.papers.printed import (
     SYSTEMS,
@@ -26,7 +24,6 @@ from coverage_eval.papers.printed import (
     load_figure2,
     load_table,
 )
-from coverage_eval.quality.sacre import BLEU
 from coverage_eval.repetition.rep import REP
 
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
@@ -287,16 +284,14 @@ def _apart(first: PrintedCell, second: PrintedCell) -> bool:
     return first.high < second.low or second.high < first.low
 
 
-def _repeated(output: str, reference: str) -> Iterable[Mark]:
-    """A mark of each word or phrase that an output repeats."""
-    return {(m.kind, str(m)): m for m in _REP.evidence(output, reference)}.values()
-
-
 def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
     """What one output repeats; empty if nothing. Examples are numbered from 1."""
     example = examples.examples[number - 1]
-    marks = _repeated(example.outputs[system], example.reference)
-    return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in marks)
+    marks = {
+        (mark.kind, str(mark)): mark
+        for mark in _REP.evidence(example.outputs[system], example.reference)
+    }
+    return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in marks.values())
 
 
 def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive: bool) -> Fact:
@@ -306,24 +301,6 @@ def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive
     expected, repeats = system != CSPARSEMAX, bool(repetitions)
     what, shown = f"example {number}, {system}", repetitions or "nothing"
     return Fact(what, outcomes[expected], shown, outcomes[repeats], repeats == expected, decisive)
-
-
-def score_appendix_b() -> Table:
-    """REP and BLEU of the four systems of Appendix B, and what they repeat."""
-    examples = load_appendix_b()
-    bleu = BLEU.acl2018()
-    rows: list[tuple[Cell, ...]] = []
-    for system in SYSTEMS:
-        columns = (examples.outputs(system), examples.references)
-        repeated = [m.text for pair in zip(*columns, strict=True) for m in _repeated(*pair)]
-        scores = [metric.corpus_score(*columns) for metric in (_REP, bleu)]
-        rows.append((system, *map(float, scores), ", ".join(f"'{ngram}'" for ngram in repeated)))
-    return Table(
-        ("system", "REP", "BLEU", "repeated"),
-        tuple(rows),
-        "Four systems of Malaviya et al. (2018), Appendix B: what they repeat",
-        signatures=tuple(str(score.signature) for score in scores),
-    )
 
 
 def audit_appendix_b() -> tuple[Claim, ...]:

@@ -1,10 +1,12 @@
 """What both papers print: tables, the translations of Appendix B and Figure 2, and Figure 1.
 
-The data files beside this module have the printed digits.
+The data files beside this module have the printed digits. A user's own table can be compared with
+the printed ones: differences of cells, directions of effects.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +14,10 @@ from functools import lru_cache
 from importlib.resources import files
 from statistics import fmean
 from typing import Any, TypeAlias
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Source, read_segments, source_name
+from coverage_eval.core.show.table import Printable, Table
 
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
@@ -21,6 +27,8 @@ Triple: TypeAlias = tuple[str, ...]
 
 TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 """Tables 1 and 2 of Malaviya et al. (2018), Tables 2 to 4 of Madsen et al. (2017)."""
+
+_KEY = ["system", "dataset", "metric"]
 
 SYSTEMS = ("softmax", "sparsemax", "csoftmax", "csparsemax")
 """The four systems of Appendix B, in its order; Figure 2 has the first and the last."""
@@ -64,7 +72,6 @@ class PrintedTable:
 
     Attributes:
         name: One of :data:`TABLES`.
-        citation: Authors, year, title, table and page.
         systems: Its rows, in order.
         columns: Pairs of dataset and metric, in order.
         cells: By system, dataset and metric.
@@ -72,7 +79,6 @@ class PrintedTable:
     """
 
     name: str
-    citation: str
     systems: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     cells: dict[Key, PrintedCell]
@@ -119,8 +125,7 @@ def load_table(name: str) -> PrintedTable:
             cells[(system, *column)] = PrintedCell(
                 text, float(value), float(half_width) if half_width else None
             )
-    rows, citation = tuple(data["rows"]), f"{data['source']}, {data['place']}"
-    return PrintedTable(name, citation, rows, columns, cells, data["better"])
+    return PrintedTable(name, tuple(data["rows"]), columns, cells, data["better"])
 
 
 @dataclass(frozen=True)
@@ -142,20 +147,13 @@ class Example:
 class ExampleSet:
     """Examples that are printed together.
 
-    ``sources``, ``references`` and ``outputs`` give one segment per example.
+    ``references`` and ``outputs`` give one segment per example.
 
     Attributes:
-        citation: Authors, year, title, and where they are printed.
         examples: In printed order.
     """
 
-    citation: str
     examples: tuple[Example, ...]
-
-    @property
-    def sources(self) -> list[str]:
-        """The inputs."""
-        return [example.source for example in self.examples]
 
     @property
     def references(self) -> list[str]:
@@ -173,9 +171,7 @@ class ExampleSet:
 
 @lru_cache(maxsize=2)
 def _load_examples(name: str) -> ExampleSet:
-    data = read_data(name)
-    examples = (Example(e["source"], e["reference"], e["outputs"]) for e in data["examples"])
-    return ExampleSet(f"{data['source']}, {data['place']}", tuple(examples))
+    return ExampleSet(tuple(Example(**example) for example in read_data(name)["examples"]))
 
 
 def load_appendix_b() -> ExampleSet:
@@ -207,3 +203,83 @@ def load_figure1() -> Figure1:
     data = read_data("figure1")
     attention = {name: tuple(map(tuple, rows)) for name, rows in data["attention"].items()}
     return Figure1(tuple(map(tuple, data["scores"])), attention)
+
+
+def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Printable:
+    """Compare a user's table with printed ones.
+
+    Args:
+        source: A CSV file with the columns ``system,dataset,metric,value`` and the printed names,
+            or ``-`` for standard input.
+        tables: The printed tables in which its figures are looked up.
+
+    Returns:
+        The cells with their differences, and every pair of systems with the direction of its
+        effect: ``same``, ``opposite`` or ``tie``.
+
+    Raises:
+        DataError: The file does not have this form, names something that is not printed, or has a
+            cell twice.
+    """
+    import pandas as pd
+
+    name = source_name(source)
+    rows = [row for row in csv.reader(read_segments(source)) if row]
+    header = [cell.strip() for cell in rows[0]] if rows else []
+    if sorted(header) != sorted([*_KEY, "value"]):
+        raise DataError(f"{name}: line 1: the columns must be {','.join(_KEY)},value")
+    uneven = [k for k, row in enumerate(rows, 1) if len(row) != len(header)]
+    if uneven or len(rows) == 1:
+        where = f"line {uneven[0]}: not {len(header)} cells" if uneven else "no figures"
+        raise DataError(f"{name}: {where}; each line is like csparsemax,De-En,BLEU,29.85")
+    ours = pd.DataFrame(rows[1:], columns=header).map(str.strip)
+    ours["yours"] = pd.to_numeric(ours["value"], errors="coerce")
+    printed = pd.concat(
+        pd.DataFrame(
+            [(table, *key, cell.value) for key, cell in load_table(table).cells.items()],
+            columns=["table", *_KEY, "printed"],
+        )
+        for table in tables
+    )
+    cells = printed.merge(ours[[*_KEY, "yours"]], on=_KEY, how="inner")
+    unknown = ours.merge(printed, on=_KEY, how="left")["printed"].isna()
+    for what, wrong in (
+        ("no printed table has this figure", unknown.to_numpy()),
+        ("not a number", ~ours["yours"].abs().lt(float("inf")).to_numpy()),
+        ("twice in the file", ours.duplicated(_KEY).to_numpy()),
+    ):
+        if wrong.any():
+            shown = ",".join(map(str, ours.loc[wrong, [*_KEY, "value"]].iloc[0]))
+            raise DataError(f"{name}: {shown}: {what}")
+    cells["difference"] = (cells["yours"] - cells["printed"]).round(9)
+    better = {m: b for table in tables for m, b in load_table(table).better.items()}
+    numbered = cells.reset_index()
+    pairs = numbered.merge(numbered, on=["table", "dataset", "metric"], suffixes=("", " of other"))
+    pairs = pairs[(pairs["index"] < pairs["index of other"]) & pairs["metric"].isin(list(better))]
+    sign = [1 if better[metric] == "higher" else -1 for metric in pairs["metric"]]
+    pairs = pairs.assign(
+        other=pairs["system of other"],
+        printed=(sign * (pairs["printed"] - pairs["printed of other"])).round(9),
+        yours=(sign * (pairs["yours"] - pairs["yours of other"])).round(9),
+    )
+    agreement = (pairs["printed"] * pairs["yours"]).to_list()
+    pairs["direction"] = ["same" if a > 0 else "tie" if a == 0 else "opposite" for a in agreement]
+    columns = ["table", "system", "other", "dataset", "metric", "printed", "yours"]
+    pairs = pairs[[*columns, "direction"]]
+    both = {"cells": cells, "directions": pairs}
+    kinds = [cells.assign(kind="cell"), pairs.assign(kind="direction")]
+    everything = pd.concat(kinds)[["kind", *columns, "difference", "direction"]]
+    everything = everything.astype(object).where(everything.notna(), None)
+    shown_tables = tuple(
+        Table(tuple(frame.columns), tuple(frame.itertuples(index=False, name=None)))
+        for frame in both.values()
+        if len(frame)
+    )
+    return Printable(
+        shown_tables,
+        records=Table(
+            tuple(everything.columns), tuple(everything.itertuples(index=False, name=None))
+        ),
+        data={key: frame.to_dict("records") for key, frame in both.items()},
+        numbers=tuple(cells["difference"].to_list()),
+    )

@@ -16,8 +16,7 @@ from nltk.translate.gale_church import align_blocks
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.errors import DataError
-from coverage_eval.documents.segment import Segmentation, Segmenter
-from coverage_eval.documents.settings import Piece
+from coverage_eval.documents.segment import Piece, Segmentation, Segmenter
 
 LINES, DOCUMENTS = 30, 40
 SIZES = (10, 30, 100, 200)

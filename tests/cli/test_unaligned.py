@@ -1,4 +1,4 @@
-"""Outputs whose lines do not match: from the error message to a report in two commands."""
+"""Outputs whose lines do not match: ``segment`` and --unaligned, from the error to a report."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.comparison.report import html
+from coverage_eval.core.text import TextTable
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate
 
 MISSING = {10, 11, 12, 40}
+NOTE = "let me know whether you would like any further changes to this version !"
+MODEL = ("--src", "src.txt", "--model", "model")
+OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +34,128 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     for name, lines in (("src", sources), ("ref", targets), ("cut", cut)):
         (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
     (folder / "out.txt").write_text("\n".join(filter(None, cut)) + "\n")
+    kept = list(filter(None, cut))
+    (folder / "added.txt").write_text("\n".join([" ".join(kept[:20]), *kept[20:], NOTE]) + "\n")
     (folder / "one.txt").write_text(" ".join(filter(None, cut)) + "\n")
     train = ("align", "train", "train.source", "train.target", "--prepare-for", "omissions")
     run_cli(*train, "-o", "model", cwd=folder)
     return folder
 
 
-MODEL = ("--src", "src.txt", "--model", "model")
-OF_DOCUMENTS = {"MissingLines", "ExtraText"}
+def test_an_output_gets_the_lines_of_its_source(run_cli, corpus):
+    done = run_cli("segment", "added.txt", *MODEL, cwd=corpus)
+    lines = done.stdout.splitlines()
+    references = (corpus / "ref.txt").read_text().splitlines()
+    assert lines == ["" if n in MISSING else text for n, text in enumerate(references)]
+    assert done.stderr == (
+        "60 source lines: 56 have text, 4 have none (6.7%): lines 11 to 13, 41; 1 piece of "
+        "the output (14 words) belongs to no line; -f tsv shows them\n"
+    )
+    text = (corpus / "added.txt").read_text()
+    piped = run_cli("segment", "-", *MODEL, cwd=corpus, stdin=text)
+    assert piped.stdout == done.stdout
+    assert piped.stderr == done.stderr
+
+
+@pytest.mark.parametrize("form", ["tsv", "json"])
+def test_every_format_has_positions_and_probabilities(run_cli, corpus, form):
+    run_cli("segment", "added.txt", *MODEL, "-o", f"found.{form}", cwd=corpus)
+    if form == "json":
+        data = json.loads((corpus / "found.json").read_text())
+        assert data["documents"][0]["missing"] == [[11, 13], [41, 41]]
+        rows = data["pieces"]
+    else:
+        rows = list(TextTable(corpus / "found.tsv").records())
+    assert [str(row["line"]) for row in rows][:60] == [str(n) for n in range(1, 61)]
+    text = (corpus / "added.txt").read_text()
+    for row in rows:
+        assert 0 <= float(row["probability"]) <= 1
+        if row["text"]:
+            assert text[int(row["start"]) : int(row["end"])] == row["text"]
+    assert sum(not row["text"] for row in rows) == len(MISSING)
+    assert rows[60]["text"] == NOTE
+
+
+def test_a_reference_takes_the_place_of_a_model(run_cli, corpus):
+    by_model = run_cli("segment", "added.txt", *MODEL, cwd=corpus)
+    by_reference = run_cli("segment", "added.txt", "--ref", "ref.txt", cwd=corpus)
+    assert by_reference.stdout == by_model.stdout
+    assert by_reference.stderr == by_model.stderr.replace("source lines", "reference lines")
+    assert "60 reference lines" in by_reference.stderr
+
+
+def test_each_row_of_a_table_is_cut(run_cli, corpus):
+    sources = (corpus / "src.txt").read_text().splitlines()
+    targets = (corpus / "ref.txt").read_text().splitlines()
+    outputs = [[" ".join(targets[:20])], targets[20:33] + targets[34:40], targets[40:]]
+    with (corpus / "whole.jsonl").open("w") as file:
+        for number, output in enumerate(outputs):
+            source = sources[20 * number : 20 * (number + 1)]
+            row = {"source": "\n".join(source), "output": "\n".join(output)}
+            file.write(json.dumps(row) + "\n")
+    texts = ("whole.jsonl:output", "--src", "whole.jsonl:source")
+    command = ("segment", *texts, "--model", "model")
+    done = run_cli(*command, "-j", 2, cwd=corpus)
+    assert done.stdout.splitlines() == [*targets[:33], "", *targets[34:]]
+    assert done.stderr.startswith("3 documents, 60 source lines: 59 have text, 1 has none")
+    rows = map(json.loads, run_cli(*command, "-f", "jsonl", cwd=corpus).stdout.splitlines())
+    missing = [(row["document"], row["line"]) for row in rows if not row["text"]]
+    assert missing == [("row 2", 14)]
+
+
+def test_an_empty_document_among_others_is_data(run_cli, corpus):
+    (corpus / "empty.jsonl").write_text(
+        json.dumps({"s": "der mann\ndas haus", "o": ""}) + "\n"
+        + json.dumps({"s": "der mann sieht das haus .", "o": "the man sees the house ."}) + "\n"
+    )  # fmt: skip
+    columns = ("empty.jsonl:o", "--src", "empty.jsonl:s", "--model", "model")
+    done = run_cli("segment", *columns, cwd=corpus)
+    assert done.stdout == "\n\nthe man sees the house .\n"
+    assert "warning: row 1: the output is empty" in done.stderr
+    strict = run_cli("segment", *columns, "--strict", cwd=corpus, check=False)
+    assert (strict.returncode, strict.stdout) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["empty.txt", *MODEL], "empty.txt: the output is empty"),
+        (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
+        (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
+        (
+            ["gaps.jsonl:o", "--src", "gaps.jsonl:s", "--model", "model"],
+            "gaps.jsonl:o: line 2 is not text",
+        ),
+    ],
+)
+def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
+    (corpus / "empty.txt").write_text("\n")
+    (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
+    rows = [{"s": "der mann", "o": "the man"}, {"s": "der mann", "o": None}]
+    (corpus / "gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = run_cli("segment", *arguments, cwd=corpus, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["added.txt"], "give --src FILE with --model FILE, or --ref FILE"),
+        (["added.txt", "--src", "src.txt"], "--src goes with --model FILE; 'align train' makes"),
+        (["added.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
+        (["added.txt", *MODEL, "-o", "added.txt"], "is one of the input files"),
+        (
+            ["added.txt", *MODEL, "--keep", "good.jsonl.gz"],
+            "files are written unpacked; choose a name without it",
+        ),
+    ],
+)
+def test_wrong_options_are_refused(run_cli, corpus, arguments, said):
+    done = run_cli("segment", *arguments, cwd=corpus, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr
 
 
 def test_the_error_says_what_to_type_and_then_a_report_is_made(run_cli, corpus):
@@ -81,10 +199,8 @@ def test_a_hint_is_given_where_there_is_something_to_cut_by(run_cli, corpus, arg
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("rep", "{}", "ref.txt"),
         ("bleu", "{}", "ref.txt"),
         ("drop", "{}", "ref.txt", *MODEL),
-        ("omissions", "{}", *MODEL),
         ("compare", "--ref", "ref.txt", *MODEL, "a={}", "b=ref.txt", "--resamples", "0"),
     ],
     ids=lambda arguments: arguments[0],
@@ -100,7 +216,7 @@ def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments)
     cut, plain = numbers("cut.txt")
     found, said = numbers("one.txt", "--unaligned")
     assert found == cut
-    kind = "reference-13a" if arguments[0] in {"rep", "bleu"} else "model-"
+    kind = "reference-13a" if arguments[0] == "bleu" else "model-"
     assert f"|seg:{kind}" in said
     assert "|seg:" not in plain
 

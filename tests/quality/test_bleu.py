@@ -1,4 +1,4 @@
-"""BLEU equals sacreBLEU's, and multi-bleu.perl's in compatibility mode."""
+"""BLEU equals sacreBLEU's, and multi-bleu.perl's in compatibility mode; TER has a limit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
+import coverage_eval as ce
+from coverage_eval.core.errors import DataError
 from coverage_eval.quality.sacre import BLEU
 
 
@@ -58,3 +60,11 @@ def test_compatibility_mode_equals_multi_bleu(texts):
     assert f"{value:.2f}" == f"{multi_bleu(*texts):.2f}"
     assert multi_bleu(["a b c"], ["a b c"]) == 0  # there is no 4-gram, and no smoothing
     assert metric.score(metric.statistics(["a b c"], ["a b c"])).score == 0
+
+
+def test_ter_of_long_segments_is_refused_at_once():
+    words = [f"w{number}" for number in range(500)]
+    long, backwards = " ".join(words), " ".join(reversed(words))
+    with pytest.raises(DataError, match=r"TER: a segment of 500 words against 500 .* 'w499 w498"):
+        ce.ter([backwards], [long])
+    assert float(ce.ter([long, "a"], [long, "b"])) == pytest.approx(100 / 501)

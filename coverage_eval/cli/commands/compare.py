@@ -60,7 +60,6 @@ from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.trust import trust_sentences
-from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
@@ -78,7 +77,7 @@ class ComparisonOptions:
         alignment: Where links come from.
         test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
-        documents: How outputs of other lines than their source are cut; None if lines match.
+        documents: The tokeniser of outputs of other lines than their source; None if lines match.
     """
 
     systems: Mapping[str, Text]
@@ -90,7 +89,7 @@ class ComparisonOptions:
     metrics: list[str] | None
     scores: Mapping[str, Text]
     lower_is_better: list[str] | None
-    documents: DocumentSettings | None
+    documents: str | None
     lowercase: bool = setting(False, "Lowercase every side, for rep.")
     tokenize: str | None = setting(
         None,

@@ -40,7 +40,6 @@ from coverage_eval.core.show.table import Cell, Printable, Table
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
-from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.outputs.findings import reasons_of
 
@@ -84,7 +83,7 @@ def omissions(
     strict: bool,
     signature: bool,
     output: ScoreOutput,
-    documents: DocumentSettings | None,
+    documents: str | None,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 

@@ -27,7 +27,6 @@ from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_source, source_name
 from coverage_eval.core.measure import Metric
 from coverage_eval.core.tokenizers import StopWords
-from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.registry import METRICS, metric_class
 
@@ -67,7 +66,7 @@ def score_command(name: str) -> click.Command:
         strict: bool,
         ref: tuple[Text, ...] = (),
         src: Text | None = None,
-        documents: DocumentSettings | None = None,
+        documents: str | None = None,
         jobs: int = 1,
         alignment: AlignmentOptions = _NO_LINKS,
         gate: SegmentGate = _NO_FILTER,

@@ -31,7 +31,6 @@ from coverage_eval.core.settings import (
 from coverage_eval.core.show.formats import render_lines
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.documents.settings import DocumentTexts, read_documents
 
 if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument
@@ -96,11 +95,6 @@ class SegmentOptions:
                 self.src and not self.model,
         })  # fmt: skip
 
-    def read(self) -> Iterator[DocumentTexts]:
-        """The documents."""
-        texts = named_texts({"hyp": self.hyp, "src": self.src, "ref": self.ref})
-        return read_documents(texts["hyp"], texts["ref"] or texts["src"])
-
 
 @click.command("segment", cls=Command, endings=(".html",), any_ending=True)
 @options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
@@ -125,18 +119,19 @@ def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
       coverage-eval segment asr.txt --ref ref.txt -o asr.lines
       coverage-eval segment docs.jsonl:output --src docs.jsonl:source --model de-en.model
     """
-    from coverage_eval.documents.cut_documents import segment_documents
+    from coverage_eval.documents.cut_documents import read_documents, segment_documents
     from coverage_eval.documents.segment import Segmenter, summary
 
     options.check()
-    documents = list(options.read())
+    texts = named_texts({"hyp": options.hyp, "src": options.src, "ref": options.ref})
+    documents = read_documents(texts["hyp"], texts["ref"] or texts["src"])
     if options.ref:
         lines = (line for document in documents for line in document.source)
         segmenter = Segmenter.of_references(options.tokenize, lines)
     else:
         with Aligner.load(str(options.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
-    found = list(segment_documents(documents, segmenter, jobs=jobs, progress=True))
+    found = segment_documents(documents, segmenter, jobs=jobs, progress=True)
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)

@@ -20,7 +20,7 @@ from coverage_eval.quality.meteor.words import (
     object_to_other_languages,
 )
 from fast_align_wrapper.text import Segment
-from tests.quality.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
+from tests.quality.meteor.texts import DANISH, ENGLISH, GERMAN, JAPANESE
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,6 @@ from tests.quality.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE,
 )
 def test_hashes_equal_javas(text, value):
     assert java_hash(text) == value
-
-
-@given(st.text(max_size=8), st.text(max_size=8))
-def test_the_hash_of_joined_texts_follows_from_their_hashes(left, right):
-    units = len(right.encode("utf-16-be", "surrogatepass")) // 2
-    joined = left.encode("utf-16-be", "surrogatepass") + right.encode("utf-16-be", "surrogatepass")
-    expected = (java_hash(left) * pow(31, units, 2**32) + java_hash(right)) % 2**32
-    assert java_hash(joined.decode("utf-16-be", "surrogatepass")) == expected
 
 
 def test_stems_keep_case_and_are_those_of_snowball_2():
@@ -126,7 +118,7 @@ def looks_english(segments: Iterable[Segment]) -> bool:
     return object_to_other_languages([Row((), (segment,)) for segment in segments]) is None
 
 
-@pytest.mark.parametrize("text", [GERMAN, JAPANESE, DUTCH, DANISH, SPANISH])
+@pytest.mark.parametrize("text", [GERMAN, JAPANESE, DANISH])
 def test_other_languages_do_not_look_english(text):
     assert not looks_english(text)
     assert not looks_english([line.split() for line in text])

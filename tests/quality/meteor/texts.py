@@ -58,15 +58,6 @@ GERMAN = [
     "Sie bauten ein kleines Haus am Rand des Waldes , weit weg von der Straße .",
 ]
 
-DUTCH = [
-    "De oude vrouw van hiernaast heeft drie katten en een papegaai .",
-    "Toen de regen ophield , liepen we naar de haven om naar de boten te kijken .",
-    "Hij had nog nooit zoveel mensen op het plein gezien .",
-    "Ik weet niet of de winkel op zondag open is .",
-    "Haar broer zei dat hij ons zou bellen zodra de trein was aangekomen .",
-    "Ze bouwden een klein huis aan de rand van het bos , ver van de weg .",
-]
-
 DANISH = [
     "Den gamle kone ved siden af har tre katte og en papegøje .",
     "Da regnen holdt op , gik vi ned til havnen for at se på bådene .",
@@ -74,15 +65,6 @@ DANISH = [
     "Jeg ved ikke , om butikken har åbent om søndagen .",
     "Hendes bror sagde , at han ville ringe til os , så snart toget var kommet .",
     "De byggede et lille hus i udkanten af skoven , langt fra vejen .",
-]
-
-SPANISH = [
-    "La vieja vecina tiene tres gatos y un loro .",
-    "Cuando dejó de llover , bajamos al puerto a mirar los barcos .",
-    "Nunca había visto a tanta gente en la plaza .",
-    "No sé si la tienda abre los domingos .",
-    "Su hermano dijo que nos llamaría a todos en cuanto llegara el tren .",
-    "Construyeron una casa pequeña al borde del bosque , lejos de la carretera .",
 ]
 
 JAPANESE = [
