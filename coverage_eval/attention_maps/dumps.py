@@ -42,11 +42,8 @@ from fast_align_wrapper.text import Segment, tokenize
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 
-_TEXTS = "--src SRC --hyp HYP"
+TEXTS = "--src SRC --hyp HYP"
 """Options for the texts as a toolkit saw them."""
-
-BARE = f"--orientation {ORIENTATIONS[0]} {_TEXTS}"
-"""Options for what bare arrays leave open."""
 
 _FAR = 0.5
 """Row sums stay closer to 1 than this even where a toolkit leaves out the source's EOS."""
@@ -167,10 +164,9 @@ def shown(text: str, limit: int = 60) -> str:
 def to_canonical(
     name: str,
     raws: Sequence[RawMap],
-    *,
     sources: Iterable[Segment] | None = None,
     hypotheses: Iterable[Segment] | None = None,
-    orientation: Orientation | None = ORIENTATIONS[0],
+    orientation: Orientation = ORIENTATIONS[0],
     choice: tuple[tuple[str, str], ...] = (),
     count_hint: str = "",
 ) -> Iterator[AttentionMap]:
@@ -181,7 +177,7 @@ def to_canonical(
         raws: Its segments, which are read twice.
         sources: The user's segments; they override the file's.
         hypotheses: Likewise.
-        orientation: What rows and columns are; None if nobody knows.
+        orientation: What rows and columns are.
         choice: The layer and head that the user chose.
         count_hint: Why there may be more or fewer maps than segments.
 
@@ -189,7 +185,7 @@ def to_canonical(
         DataError: Unequal numbers of maps and texts, or shapes that do not fit.
     """
     hint = f" ({count_hint})" if count_hint else ""
-    texts: dict[str, list[Sequence[str]]] = {}
+    texts: dict[str, Any] = {}
     for side, segments in (("source", sources), ("hypothesis", hypotheses)):
         if segments is None:
             continue
@@ -199,22 +195,13 @@ def to_canonical(
                 f"{name}: {len(raws)} attention maps, but the {side} text has "
                 f"{len(texts[side])} segments{hint}"
             )
-    if orientation is None:
-        raise UnclearMapsError(
-            f"{name}: bare arrays do not say what their rows are: give the orientation, "
-            f"{' or '.join(ORIENTATIONS)} (--orientation)",
-            BARE,
-        )
 
     def completed() -> Iterator[RawMap]:  # with the user's tokens in place of the file's
         for i, raw in enumerate(raws):
-            is_turned = raw.matrix is not None and orientation == "source-target"
-            yield replace(
-                raw,
-                matrix=raw.matrix.T if is_turned else raw.matrix,
-                chosen=choice or raw.chosen,
-                **{side: segments[i] for side, segments in texts.items()},
-            )
+            given = {side: segments[i] for side, segments in texts.items()}
+            if raw.matrix is not None and orientation == "source-target":
+                given["matrix"] = raw.matrix.T
+            yield replace(raw, chosen=choice or raw.chosen, **given)
 
     tokens: set[str] = set()
     for raw in completed():
@@ -249,7 +236,7 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
                 "give the texts as the toolkit saw them, subwords included"
             )
         raise UnclearMapsError(
-            f"a matrix of {rows} target rows and {columns} source columns{problem}", _TEXTS
+            f"a matrix of {rows} target rows and {columns} source columns{problem}", TEXTS
         )
     return AttentionMap(
         weights=raw.matrix,
@@ -294,7 +281,7 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
     if raw.source is None or raw.hypothesis is None:
         side = "source" if raw.source is None else "hypothesis"
         raise UnclearMapsError(
-            f"links do not say how long the {side} is; give the {side} text", _TEXTS
+            f"links do not say how long the {side} is; give the {side} text", TEXTS
         )
     columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
     check_size(rows, columns)

@@ -1,7 +1,6 @@
-"""Load attention maps of files, and of toolkits' Python objects.
+"""Attention maps of files, of arrays, and of outputs of Hugging Face.
 
-A file's format is recognised by its content or named. Python objects are arrays, results of
-CTranslate2 and outputs of Hugging Face; these toolkits are not imported: their objects are
+A file's format is recognised by its content or named. No toolkit is imported: outputs are
 recognised by their attributes, and tensors by ``detach``, so any release works.
 """
 
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.arrays import BARE_FORMATS, OUR_FORMATS
 from coverage_eval.attention_maps.dumps import (
-    BARE,
     ORIENTATIONS,
+    TEXTS,
     Dump,
     DumpFormat,
     Orientation,
@@ -41,6 +40,9 @@ from coverage_eval.core.files import STDIN
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
+
+_BARE = f"--orientation {ORIENTATIONS[0]} {TEXTS}"
+"""Options for what bare arrays leave open."""
 
 # The most recognisable formats come first.
 _ALL = (*OUR_FORMATS, *TOOLKIT_FORMATS, *BARE_FORMATS)
@@ -96,17 +98,23 @@ def load(
         raws = DiskList(chosen.read(dump))
     except UnclearMapsError as error:
         if is_unclear:  # asked for next
-            raise UnclearMapsError(str(error), f"{error.options} {BARE}") from None
+            raise UnclearMapsError(str(error), f"{error.options} {_BARE}") from None
         raise
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
+    if is_unclear:
+        raise UnclearMapsError(
+            f"{dump.name}: bare arrays do not say what their rows are: give the orientation, "
+            f"{' or '.join(ORIENTATIONS)} (--orientation)",
+            _BARE,
+        )
     maps = DiskList(
         to_canonical(
             dump.name,
             raws,
             sources=sources,
             hypotheses=hypotheses,
-            orientation=None if is_unclear else orientation or ORIENTATIONS[0],
+            orientation=orientation or ORIENTATIONS[0],
             choice=named_choice(layer, head),
             count_hint=chosen.count_hint,
         )
@@ -155,7 +163,9 @@ def from_arrays(
     """Maps from arrays or tensors, one per segment.
 
     Joey NMT's arrays are target × source; fairseq's ``hypo["attention"]`` is source × target, so
-    needs ``orientation="source-target"``.
+    needs ``orientation="source-target"``. CTranslate2's ``result.attention[0]`` is target × source;
+    with a beam above 1, translate with ``max_batch_size=1``, because it can mix up the segments of
+    a batch.
 
     Args:
         arrays: ``[T, S]`` or ``[S, T]``, with or without entries for EOS; a dimension for heads, or
@@ -178,58 +188,9 @@ def from_arrays(
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
         raws.append(RawMap(where, one_head(checked_array(array, where), where, layer, head)))
-    maps = list(
-        to_canonical(
-            "arrays",
-            raws,
-            sources=sources,
-            hypotheses=hypotheses,
-            orientation=orientation,
-            choice=named_choice(layer, head),
-        )
-    )
+    choice = named_choice(layer, head)
+    maps = list(to_canonical("arrays", raws, sources, hypotheses, orientation, choice))
     warn_of_row_sums("arrays", maps, "they were truncated, or the orientation is wrong")
-    return maps
-
-
-def from_ctranslate2(results: Iterable[Any], sources: Iterable[Segment]) -> list[AttentionMap]:
-    """Maps from what ``translate_batch(…, return_attention=True)`` of CTranslate2 returns.
-
-    They are of the best hypotheses. The attention is target × source. It has a row for EOS only
-    with ``return_end_token``. Special source tokens get zeros, so rows need not sum to 1.
-
-    With several segments in a batch and a beam above 1, CTranslate2 (at least 4.x) can return rows
-    of another segment's attention. Row sums reveal that only if the other source was longer, so
-    translate with ``max_batch_size=1`` or ``beam_size=1``.
-
-    Args:
-        results: Translation results with ``hypotheses`` and ``attention``.
-        sources: The source tokens that were translated.
-
-    Raises:
-        DataError: No attention, or shapes that do not fit.
-
-    Warns:
-        CorpusWarning: Rows of several segments do not sum to 1.
-    """
-    raws = []
-    tokens = [tokenize(source) for source in sources]
-    for number, result in enumerate(results, start=1):
-        where = f"CTranslate2 result {number}"
-        if not result.attention:
-            raise DataError(f"{where} has no attention; translate with return_attention=True")
-        hypothesis, matrix = result.hypotheses[0], np.array(result.attention[0], dtype=np.float64)
-        if not hypothesis:
-            matrix = np.zeros((0, len(tokens[number - 1])))
-        raws.append(RawMap(where, matrix, hypothesis=hypothesis))
-    maps = list(to_canonical("CTranslate2 results", raws, sources=tokens))
-    if len(maps) > 1:
-        warn_of_row_sums(
-            "CTranslate2 results",
-            maps,
-            "it leaves out special tokens, but with a beam above 1 it can also mix up the segments "
-            "of a batch: translate with max_batch_size=1 or beam_size=1",
-        )
     return maps
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError, check_encodable
 from fast_align_wrapper.links import Link
@@ -142,13 +142,13 @@ class AttentionMap:
         return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
 
 
-def checked_array(value: Any, where: str, dtype: DTypeLike = None) -> NDArray[Any]:
+def checked_array(value: Any, where: str, dtype: type[np.float64] | None = None) -> NDArray[Any]:
     """A new array of an array-like, or of a tensor on any device and of any precision.
 
     Args:
         value: The array-like or tensor.
         where: What it is, for messages.
-        dtype: The type of the array; by default that of the value.
+        dtype: The type of the array's items; by default those of the value.
 
     Raises:
         DataError: NumPy cannot convert it.
