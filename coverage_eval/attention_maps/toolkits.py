@@ -16,8 +16,7 @@ import numpy as np
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, shown
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.core.errors import DataError
-from fast_align_wrapper import links
-from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper import AlignerDataError, links
 from fast_align_wrapper.links import Link
 from fast_align_wrapper.text import tokenize
 
