@@ -12,7 +12,8 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
 )
-from coverage_eval.comparison.table import Comparison, compare, compare_result, evidence_records
+from coverage_eval.comparison.evidence import evidence_records
+from coverage_eval.comparison.table import Comparison, compare, compare_result
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show.table import Table
