@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from fast_align_wrapper import __version__
-from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
+from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
 from fast_align_wrapper.files import file_sha256, remove_folder
 from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
@@ -309,9 +308,7 @@ class FastAlign:
     def attached_model(self, name: str) -> FastAlign | None:
         """A model that is kept with this one, with the same settings; None if there is none."""
         path = self.attachment(name)
-        if path is None:
-            return None
-        return FastAlign.load(path, threads=self._threads)
+        return None if path is None else FastAlign.load(path, threads=self._threads)
 
     def _command(
         self, binary: Binary, direction: Direction, ending: str, aligners: int

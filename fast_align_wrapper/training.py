@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
+from fast_align_wrapper import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
 from fast_align_wrapper.model import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.process import Binary, Child, Progress

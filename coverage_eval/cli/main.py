@@ -25,7 +25,7 @@ from coverage_eval.core.files import MAX_LINE_BYTES, ReadingNote
 from coverage_eval.core.show.table import escape_controls
 from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__
-from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper import AlignerError
 
 SECTIONS = {
     "Find errors": {

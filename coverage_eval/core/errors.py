@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from numbers import Integral
 
-from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper import AlignerError
 
 __all__ = [
     "AlignerError",

@@ -106,38 +106,6 @@ def test_gradient_through_time_by_finite_differences(kind, transformation, exhau
     assert checked > len(values)
 
 
-@pytest.mark.parametrize("transformation", TRANSFORMATIONS[2:])
-def test_gradient_where_words_run_out_of_credit(transformation):
-    """Half a unit of fertility each and a sink: words are exhausted early and stay exhausted."""
-    rng = np.random.default_rng(4)
-    fertilities = np.array([[0.5, 0.4, 0.3, np.inf]])
-    states, memory = rng.normal(size=(1, 6, 4)), np.eye(4)[None]
-    weight = rng.normal(size=(1, 6, 4))
-    step = AttentionStep(BilinearScore(), transformation, 0.2)
-
-    def loss(states, fertilities):
-        result = attend(states, memory, step, fertilities=fertilities)
-        return float((result.attention * weight).sum()), result
-
-    _, result = loss(states, fertilities)
-    used_up = result.state.cumulative[0, :3] == fertilities[0, :3]
-    assert used_up.any(), "no word is used up, so this tests nothing"
-    gradients = attend_vjp(result, d_attention=weight)
-    for array, gradient, rebuild in (
-        (states, gradients.states, lambda moved: (moved, fertilities)),
-        (fertilities[:, :3], gradients.fertilities[:, :3],
-         lambda moved: (states, np.concatenate([moved, fertilities[:, 3:]], axis=1))),
-    ):  # fmt: skip
-        numeric = np.zeros(array.shape)
-        for place in np.ndindex(*array.shape):
-            bump = np.zeros(array.shape)
-            bump[place] = 1e-6
-            high, low = (loss(*rebuild(array + s * bump))[0] for s in (1, -1))
-            numeric[place] = (high - low) / 2e-6
-        np.testing.assert_allclose(gradient, numeric, atol=1e-6)
-    assert gradients.fertilities[0, 3] == 0
-
-
 def test_attend_equals_single_steps_and_continues_from_a_state():
     values = problem("text", 0)
     score = BilinearScore(values["weight"], values["coverage"])

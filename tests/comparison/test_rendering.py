@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,8 +21,6 @@ from coverage_eval.comparison.table import (
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.latex import escape_latex
 from coverage_eval.core.show.table import format_p
-from tests.comparison.systems import damaged
-from tests.grammar import generate
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
 SYSTEMS = {
@@ -163,22 +160,3 @@ def test_latex_compiles(tmp_path, encoding):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:]
     assert (tmp_path / "table.pdf").stat().st_size > 1000
-
-
-TRANSLATIONS = [" ".join(pair.target) for pair in generate(60, seed=3)]
-DRAWN = {"same": TRANSLATIONS, "worse": damaged(TRANSLATIONS, seed=1, repeated=0.3)}
-
-
-def test_bars_whiskers_and_stars_are_those_of_the_table():
-    comparison = compare(DRAWN, TRANSLATIONS, metrics=["bleu", "rep"], resamples=200)
-    frame = comparison.to_frame()
-    axes = comparison.plot()
-    assert [ax.get_title() for ax in axes] == ["BLEU (higher is better)", "REP (lower is better)"]
-    for ax, metric in zip(axes, ["BLEU", "REP"], strict=True):
-        scores = frame[metric, "score"].to_numpy()
-        assert [bar.get_width() for bar in ax.patches] == pytest.approx(scores)
-        whiskers = [s[:, 0] for s in ax.containers[1].lines[2][0].get_segments()]
-        assert np.allclose(whiskers, frame[metric][["low", "high"]])
-        starred = [text.get_text().endswith("*") for text in ax.texts[:2]]
-        assert starred == [False, bool(frame.loc["worse", (metric, "p (Holm)")] < 0.05)]
-    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["same (baseline)", "worse"]

@@ -22,7 +22,6 @@ from tests.plotting.pictures import PICTURES
 EDGES = {"simplex", "repeated", "dropped"}
 MANY = {
     "attention_heatmaps_side_by_side": (1, 2),
-    "plot_comparison": (1, 2),
     "plot_differences": (1, 2),
     "simplex_figure1": (4, 4),
 }

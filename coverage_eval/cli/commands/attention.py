@@ -14,8 +14,8 @@ import click
 
 from coverage_eval.align.gold import check_gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
+from coverage_eval.attention_maps.arrays import ENDINGS
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
-from coverage_eval.attention_maps.formats.native import ENDINGS
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import Head, UnclearMapsError
 from coverage_eval.attention_maps.scores import (
@@ -24,7 +24,7 @@ from coverage_eval.attention_maps.scores import (
     SegmentScores,
     compare_with_gold,
 )
-from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
+from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
     FiniteRange,
@@ -142,10 +142,9 @@ class DumpOptions:
         )
         if not self.words:
             return maps
-        of_words = merged_maps(
+        return merge_subwords(
             maps, source_scheme=self.src_subwords, target_scheme=self.hyp_subwords
         )
-        return DiskList(of_words)
 
 
 @contextmanager

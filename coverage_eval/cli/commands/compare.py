@@ -40,13 +40,13 @@ from coverage_eval.cli.texts import (
     corpus_options,
 )
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
+from coverage_eval.comparison.evidence import evidence_lines
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import (
     Comparison,
     compare_result,
-    evidence_lines,
     present_comparison,
     present_comparison_segments,
 )

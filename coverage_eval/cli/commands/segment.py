@@ -21,7 +21,7 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.texts import named_texts
-from coverage_eval.comparison.report.document_view import ViewedDocument, render_documents
+from coverage_eval.comparison.report.page import ViewedDocument, render_documents
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.settings import (
     file_setting,

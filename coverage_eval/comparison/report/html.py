@@ -10,8 +10,13 @@ from urllib.parse import urlencode
 
 from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
-from coverage_eval.comparison.report.document_view import ViewedDocument
-from coverage_eval.comparison.report.page import Report, packed, render_page, sentence
+from coverage_eval.comparison.report.page import (
+    Report,
+    ViewedDocument,
+    packed,
+    render_page,
+    sentence,
+)
 from coverage_eval.comparison.report.segments import ReportOptions, find_examples, segment_records
 from coverage_eval.comparison.table import (
     Comparison,
