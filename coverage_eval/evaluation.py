@@ -15,8 +15,8 @@ from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, 
 from coverage_eval.align.checks import check_inputs, fit_words
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.mark import NamedSegments
 from coverage_eval.core.machine import Progress, counted, parts, unseen
+from coverage_eval.core.mark import NamedSegments
 from coverage_eval.core.measure import Metric, Result, aligner_of, measure
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer

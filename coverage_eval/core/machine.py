@@ -50,7 +50,7 @@ def progress_bar(label: str) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     if isinstance(sys.stderr, FileProxy):  # a bar takes what is printed, and draws itself below
-        print(label, file=sys.stderr)
+        sys.stderr.write(f"{label}\n")
         yield unseen
         return
     # Without a thread that draws it, because processes may be forked while it is shown.

@@ -13,13 +13,12 @@ from tests.cli.tools import on_a_terminal
 
 LINKS = ("--src", "test.de", "--model")
 RUNS = {
-    "training": ("align", "train", "train.de", "train.en", "-o", "new"),
-    "training for omissions": (
+    "training": (
         "align", "train", "train.de", "train.en", "--prepare-for", "omissions", "-o", "finder"
     ),
     "finding errors": ("omissions", "dropping.en", *LINKS, "finder"),
     "comparing": ("compare", "--ref", "test.en", *LINKS, "model", "careful.en", "dropping.en"),
-    "cutting and comparing": (
+    "comparing documents": (
         "compare", "--ref", "test.en", "--unaligned", *LINKS, "model", "careful.en", "dropping.en"
     ),
 }  # fmt: skip
@@ -33,10 +32,10 @@ def folder(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.mark.parametrize("name", RUNS)
 def test_one_bar_goes_from_start_to_end(name: str, folder: Path) -> None:
     shown, _ = on_a_terminal(*RUNS[name], cwd=folder, stream="stderr", TERM="xterm")
-    label = name.split()[0]
-    bars = re.findall(rf"{label}[^\r\n]*? (\d+)%", shown)
-    assert len(bars) == shown.count("%")  # each has this label, and its length is known
-    shares = [int(share) for share in bars]
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    label = name.split(maxsplit=1)[0]
+    shares = [int(share) for share in re.findall(rf"{label}[^\r\n]*? (\d+)%", shown)]
+    assert len(shares) == shown.count("%")  # each has this label, and its length is known
     assert shares == sorted(shares)
     assert shares[0] == 0
     assert shares[-1] == 100

@@ -104,8 +104,7 @@ def write_table(
         connection.executemany(
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
             (  # sorted, because the order changes the file's bytes
-                (phrase,)
-                for phrase in counted(sorted(beginnings), progress, len(beginnings))
+                (phrase,) for phrase in counted(sorted(beginnings), progress, len(beginnings))
             ),
         )
         phrases = connection.execute("SELECT phrase FROM phrases")
