@@ -1,4 +1,4 @@
-"""The output formats, and CSV and JSON, which programs read.
+"""The output formats: CSV and JSON, which programs read, and LaTeX.
 
 A new format is a function and a line in :data:`FORMATS`.
 
@@ -16,17 +16,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from coverage_eval.core.show.latex import render_latex
 from coverage_eval.core.show.table import (
+    Cell,
+    ColumnContent,
     Printable,
-    RowLabel,
     ScoreCell,
     Style,
     Table,
+    cell_lines,
+    escape_controls,
     escape_csv,
     escape_json,
+    notes_with_marks,
     rows_as_dicts,
     survey,
+    without_empty_columns,
 )
 
 __all__ = ["FORMATS", "Format", "render", "render_lines"]
@@ -129,7 +133,7 @@ def _records(table: Table) -> Iterator[list[object]]:
             if isinstance(cell, ScoreCell):
                 cells += [cell.value, cell.low, cell.high]
             else:
-                cells.append(cell.name if isinstance(cell, RowLabel) else cell)
+                cells.append(cell)
         yield [*cells, signatures[number]] if signatures else cells
 
 
@@ -192,6 +196,94 @@ def _record(cells: Sequence[object]) -> str:
     return csv_record(escape_csv(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": "{`}",
+    '"': r"{\char34}",  # babel makes it active in some languages
+    "×": r"$\times$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "α": r"$\alpha$", "β": r"$\beta$",
+}  # fmt: skip
+
+
+def _render_latex(printable: Printable, style: Style) -> Iterator[str]:
+    """Tables with a title or a caption as floats, others as bare tabulars.
+
+    The notes and signatures of a bare tabular are comments.
+    """
+    yield r"% needs \usepackage{booktabs}"
+    if printable.title:
+        yield _comment(printable.title)
+    for table in printable.tables:
+        yield from _table(table, style.digits)
+
+
+def escape_latex(text: str) -> str:
+    """Escape text for LaTeX, with control characters as ``\\x1b`` and without ligatures.
+
+    Other unprintable characters become spaces.
+    """
+    visible = "".join(c if c.isprintable() else " " for c in escape_controls(text))
+    escaped = "".join(_ESCAPES.get(c, c) for c in visible)
+    return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
+
+
+def _comment(text: str) -> str:
+    return f"% {escape_controls(text)}"
+
+
+def _table(table: Table, digits: int) -> Iterator[str]:
+    table, columns = without_empty_columns(table)
+    if not table.header:
+        yield escape_latex(" ".join([table.title, *table.notes])) + r"\par"
+        return
+    if not (table.title or table.caption):
+        yield from _tabular(table, columns, digits)
+        yield from map(_comment, (*table.notes, *table.signatures))
+        return
+    notes = notes_with_marks(table, columns, star=False)
+    first = table.caption or f"{table.title}."
+    yield from (r"\begin{table}[t]", r"\centering")
+    yield from _tabular(table, columns, digits)
+    yield rf"\caption{{{escape_latex(' '.join([first, *notes]))}}}"
+    if table.signatures:
+        yield r"\par\smallskip\raggedright\tiny\ttfamily"
+        for signature in table.signatures:  # a line may end after each of its settings
+            yield r"\textbar\allowbreak{}".join(map(escape_latex, signature.split("|"))) + r"\par"
+    yield r"\end{table}"
+
+
+def _tabular(table: Table, columns: Sequence[ColumnContent], digits: int) -> Iterator[str]:
+    aligned = [column.side[0] for column in columns]
+    # No space before the arrow that says which direction is better.
+    header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]
+    yield from (rf"\begin{{tabular}}{{{''.join(aligned)}}}", r"\toprule", _row(header), r"\midrule")
+    rows = [[_lines(cell, digits) for cell in row] for row in table.rows]
+    apart = any(len(lines) > 1 for cells in rows for lines in cells)
+    for number, cells in enumerate(rows):
+        if number and apart:
+            yield r"\addlinespace"
+        yield _row([lines[0] for lines in cells])
+        for level in range(1, max(map(len, cells))):  # intervals, then p-values
+            small = [lines[level] if level < len(lines) else "" for lines in cells]
+            yield _row([rf"{{\scriptsize {text}}}" if text else "" for text in small])
+    yield from (r"\bottomrule", r"\end{tabular}")
+
+
+def _row(cells: Sequence[str]) -> str:
+    r"""One row; LaTeX would take a leading star or bracket as an argument of the \\ before it."""
+    line = " & ".join(cells) + r" \\"
+    return f"{{}}{line}" if line[:1] in {"*", "["} else line
+
+
+def _lines(cell: Cell, digits: int) -> list[str]:
+    lines = cell_lines(cell, digits)
+    if not isinstance(cell, ScoreCell):
+        return [escape_latex(line) for line in lines]
+    first = rf"\textbf{{{lines[0]}}}" if cell.best else lines[0]
+    return [first, *(re.sub(r"^p (.) (.*)", r"$p\1\2$", line) for line in lines[1:])]
+
+
 class Format(NamedTuple):
     """An output format.
 
@@ -210,6 +302,6 @@ FORMATS: Mapping[str, Format] = {
     "jsonl": Format(_render_jsonl, several=False),
     "csv": Format(_render_csv, several=False),
     "tsv": Format(_render_tsv, several=False),
-    "latex": Format(render_latex),
+    "latex": Format(_render_latex),
     "markdown": Format(_render_markdown),
 }

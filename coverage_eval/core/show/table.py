@@ -72,24 +72,17 @@ class ScoreCell:
 
     def format(self, digits: int = 2) -> str:
         """The score and its interval on one line, such as ``3.37 [2.90, 3.81]``."""
-        return " ".join([format_figure(self.value, digits), *self.interval(digits)])
+        ends = [format_figure(end, digits) for end in (self.low, self.high) if end is not None]
+        return format_figure(self.value, digits) + (f" [{', '.join(ends)}]" if ends else "")
 
-    def interval(self, digits: int) -> list[str]:
-        """``[low, high]`` as one string, or nothing if there is no interval."""
-        if self.low is None or self.high is None:
-            return []
-        return [f"[{format_figure(self.low, digits)}, {format_figure(self.high, digits)}]"]
-
-
-@dataclass(frozen=True)
-class RowLabel:
-    """The name of a row with a remark, such as ``(baseline)``, which is shown below it."""
-
-    name: str
-    remark: str
+    def small_print(self, digits: int) -> list[str]:
+        """What stands below the score: the interval, such as ``2.90–3.81``, and the p-value."""
+        ends = [format_figure(end, digits) for end in (self.low, self.high) if end is not None]
+        interval = (" – " if "-" in "".join(ends) else "–").join(ends)
+        return [*([interval] if ends else []), *([] if self.p is None else [format_p(self.p)])]
 
 
-Cell: TypeAlias = "str | int | float | ScoreCell | RowLabel | None"
+Cell: TypeAlias = "str | int | float | ScoreCell | None"
 """None is an undefined figure: an empty cell, and null in JSON."""
 
 
@@ -239,7 +232,7 @@ def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
     def plain(cell: Cell) -> Any:
         if isinstance(cell, ScoreCell):
             return {name: value for name, value in asdict(cell).items() if name != "better"}
-        return cell.name if isinstance(cell, RowLabel) else cell
+        return cell
 
     return LazyRows(lambda row: dict(zip(table.header, map(plain, row), strict=True)), table.rows)
 
@@ -309,16 +302,13 @@ def escape_csv(text: str) -> str:
 
 
 def cell_lines(cell: Cell, digits: int) -> list[str]:
-    """A cell as text: the figure or the name, then the lines in small print below it.
+    """A cell as text, then the lines in small print below it.
 
     Control characters are escaped; each format escapes its own special characters. Spaces at the
     edges are left out.
     """
     if isinstance(cell, ScoreCell):
-        p = [] if cell.p is None else [format_p(cell.p)]
-        return [format_figure(cell.value, digits), *cell.interval(digits), *p]
-    if isinstance(cell, RowLabel):
-        return [escape_controls(text).strip() for text in (cell.name, cell.remark)]
+        return [format_figure(cell.value, digits), *cell.small_print(digits)]
     if isinstance(cell, float):
         return [format_figure(cell, digits)]
     return ["" if cell is None else escape_controls(str(cell)).strip()]
@@ -339,10 +329,8 @@ class ColumnContent:
     Attributes:
         filled: A cell that is not empty.
         numbers: Numbers or scores.
-        texts: Texts or row labels.
-        labels: Row labels.
+        texts: Texts.
         scores: Scores.
-        intervals: Scores with an interval or a p-value below them.
         best: A best score.
         significant: A score that differs significantly from the baseline's.
     """
@@ -350,9 +338,7 @@ class ColumnContent:
     filled: bool = False
     numbers: bool = False
     texts: bool = False
-    labels: bool = False
     scores: bool = False
-    intervals: bool = False
     best: bool = False
     significant: bool = False
 
@@ -365,14 +351,11 @@ class ColumnContent:
         """Record a cell."""
         if cell is None:
             return
-        is_text = isinstance(cell, (str, RowLabel))
         self.filled |= cell != ""
-        self.texts |= is_text
-        self.numbers |= not is_text
-        self.labels |= isinstance(cell, RowLabel)
+        self.texts |= isinstance(cell, str)
+        self.numbers |= not isinstance(cell, str)
         if isinstance(cell, ScoreCell):
             self.scores = True
-            self.intervals |= len(cell_lines(cell, 0)) > 1
             self.best |= cell.best
             self.significant |= cell.significant
 
