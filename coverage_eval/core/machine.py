@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from tempfile import SpooledTemporaryFile, gettempdir
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coverage_eval.core.errors import CoverageEvalError
 
@@ -224,13 +224,7 @@ class DiskList(Sequence[T]):
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
+    def __getitem__(self, index: Any) -> Any:
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]
@@ -238,5 +232,4 @@ class DiskList(Sequence[T]):
             self._at_end = False
             self._file.seek(self._ends[places])
             data = self._file.read(self._ends[places + 1] - self._ends[places])
-        item: T = pickle.loads(data)  # noqa: S301 (our own)
-        return item
+        return pickle.loads(data)  # noqa: S301 (our own)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_segments
-from coverage_eval.core.show.formats import FORMATS, Format, render
+from coverage_eval.core.show.formats import FORMATS, render
 from coverage_eval.core.show.table import (
     Cell,
     Printable,
@@ -73,7 +73,9 @@ def test_every_format_shows_every_fact():
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
     assert r"c & 3.00 \\" in latex
-    assert " & {\\scriptsize 2.50–3.50} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
+    assert (
+        " & {\\scriptsize 2.50\\textendash{}3.50} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
+    )
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert latex.count(r"\begin{tabular}{lr}") == 1
     assert r"\begin{tabular}{lrr}" in latex
@@ -97,7 +99,7 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
 
 
 def test_a_new_format_is_one_entry(monkeypatch):
-    titles = Format(lambda printable, style: iter([f"{printable.title} {style.digits}"]))
+    titles = lambda printable, style: iter([f"{printable.title} {style.digits}"])  # noqa: E731
     monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
     assert render(EVERYTHING, "titles", digits=4) == "All of it 4"
 

@@ -68,9 +68,7 @@ def test_long_text_is_folded_and_cannot_steer_the_terminal():
 def test_names_and_numbers_of_any_table_are_whole(scores, name, width):
     header = ("system", *(f"metric {n} ↓" for n in range(len(scores))))
     cells = [ScoreCell(s, s - 1, s + 1, p=0.5, better=True) for s in scores]
-    text = printed(
-        Table(header, ((name, *cells),)), width=width, no_color=True
-    )
+    text = printed(Table(header, ((name, *cells),)), width=width, no_color=True)
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(map(len, text.splitlines())) <= width
     assert all(cell.format().split()[0] in text.split() for cell in cells)

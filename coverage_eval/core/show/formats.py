@@ -14,11 +14,11 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from coverage_eval.core.show.table import (
     Cell,
-    ColumnContent,
+    Kinds,
     Printable,
     ScoreCell,
     Style,
@@ -29,11 +29,12 @@ from coverage_eval.core.show.table import (
     escape_json,
     notes_with_marks,
     rows_as_dicts,
+    side,
     survey,
     without_empty_columns,
 )
 
-__all__ = ["FORMATS", "Format", "render", "render_lines"]
+__all__ = ["FORMATS", "OF_ONE_TABLE", "render", "render_lines"]
 
 
 def render(printable: Printable, output_format: str = "text", **style: Any) -> str:
@@ -55,7 +56,7 @@ def render_lines(printable: Printable, output_format: str = "text", **style: Any
     Raises:
         ValueError: Several tables in a format that can hold only one, such as CSV.
     """
-    return FORMATS[output_format].render(printable, Style(**style))
+    return FORMATS[output_format](printable, Style(**style))
 
 
 def _render_text(printable: Printable, style: Style) -> Iterator[str]:
@@ -125,7 +126,7 @@ def _records(table: Table) -> Iterator[list[object]]:
         signatures *= len(table.rows)
     header: list[object] = []
     for name, column in zip(table.header, survey(table), strict=True):
-        header += [name, "low", "high"] if column.scores else [name]
+        header += [name, "low", "high"] if "score" in column else [name]
     yield [*header, "signature"] if signatures else header
     for number, row in enumerate(table.rows):
         cells: list[object] = []
@@ -202,7 +203,7 @@ _ESCAPES = {
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": "{`}",
     '"': r"{\char34}",  # babel makes it active in some languages
     "×": r"$\times$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
-    "α": r"$\alpha$", "β": r"$\beta$",
+    "α": r"$\alpha$", "β": r"$\beta$", "–": r"\textendash{}",
 }  # fmt: skip
 
 
@@ -253,8 +254,8 @@ def _table(table: Table, digits: int) -> Iterator[str]:
     yield r"\end{table}"
 
 
-def _tabular(table: Table, columns: Sequence[ColumnContent], digits: int) -> Iterator[str]:
-    aligned = [column.side[0] for column in columns]
+def _tabular(table: Table, columns: Sequence[Kinds], digits: int) -> Iterator[str]:
+    aligned = [side(column)[0] for column in columns]
     # No space before the arrow that says which direction is better.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]
     yield from (rf"\begin{{tabular}}{{{''.join(aligned)}}}", r"\toprule", _row(header), r"\midrule")
@@ -281,27 +282,20 @@ def _lines(cell: Cell, digits: int) -> list[str]:
     if not isinstance(cell, ScoreCell):
         return [escape_latex(line) for line in lines]
     first = rf"\textbf{{{lines[0]}}}" if cell.best else lines[0]
-    return [first, *(re.sub(r"^p (.) (.*)", r"$p\1\2$", line) for line in lines[1:])]
+    small = (re.sub(r"^p (.) (.*)", r"$p\1\2$", line) for line in lines[1:])
+    return [first, *(line.replace("–", _ESCAPES["–"]) for line in small)]
 
 
-class Format(NamedTuple):
-    """An output format.
-
-    Attributes:
-        render: Yields the lines to print.
-        several: Whether the format can hold several tables.
-    """
-
-    render: Callable[[Printable, Style], Iterator[str]]
-    several: bool = True
-
-
-FORMATS: Mapping[str, Format] = {
-    "text": Format(_render_text),
-    "json": Format(_render_json),
-    "jsonl": Format(_render_jsonl, several=False),
-    "csv": Format(_render_csv, several=False),
-    "tsv": Format(_render_tsv, several=False),
-    "latex": Format(_render_latex),
-    "markdown": Format(_render_markdown),
+FORMATS: Mapping[str, Callable[[Printable, Style], Iterator[str]]] = {
+    "text": _render_text,
+    "json": _render_json,
+    "jsonl": _render_jsonl,
+    "csv": _render_csv,
+    "tsv": _render_tsv,
+    "latex": _render_latex,
+    "markdown": _render_markdown,
 }
+"""What yields the lines to print, by the name of the format."""
+
+OF_ONE_TABLE = frozenset({"jsonl", "csv", "tsv"})
+"""The formats that cannot hold several tables."""

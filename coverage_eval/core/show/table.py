@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,13 +108,7 @@ class LazyRows(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._function, *self._sequences)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
+    def __getitem__(self, index: Any) -> Any:
         items = [sequence[index] for sequence in self._sequences]
         if isinstance(index, slice):
             return list(map(self._function, *items))
@@ -204,12 +198,15 @@ class Printable:
             return list(rows_as_dicts(self.tables[0]))
         return {"title": self.title, "tables": tables_as_dicts(self.tables)}
 
-    def figures(self) -> Sequence[Cell]:
+    def figures(self, digits: int) -> Iterator[str]:
         """The numbers alone: scores as the tables show them, without counts."""
-        if self.numbers is not None:
-            return self.numbers
         cells = (cell for table in self.tables for row in table.rows for cell in row)
-        return tuple(cell for cell in cells if isinstance(cell, (float, ScoreCell)))
+        scores = (cell for cell in cells if isinstance(cell, (float, ScoreCell)))
+        for cell in scores if self.numbers is None else self.numbers:
+            if isinstance(cell, ScoreCell):
+                yield cell.format(digits)
+            else:
+                yield cell_lines(cell, digits)[0]
 
 
 def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
@@ -254,25 +251,19 @@ class Style:
     console: Console | None = None
 
 
-_SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
-"""C0 and C1, and the soft hyphen."""
-
-_LONG = (
+_HIDDEN = (
+    *(*range(0x20), *range(0x7F, 0xA0), 0xAD),  # C0 and C1, and the soft hyphen
     *(0x2028, 0x2029),  # some programs treat them as line ends
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
     *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # invisible
     *range(0xFFF9, 0xFFFC),  # annotations
     *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
+    *range(0xE0000, 0xE0080),  # invisible letters that a program may still read
 )
 """Without U+200C and U+200D, which Persian, Hindi and emoji need."""
 
-_TAGS = range(0xE0000, 0xE0080)
-"""Invisible letters that a program may still read."""
-
 _CONTROLS = {
-    **{code: f"\\x{code:02x}" for code in _SHORT},
-    **{code: f"\\u{code:04x}" for code in _LONG},
-    **{code: f"\\U{code:08x}" for code in _TAGS},
+    code: f"\\x{code:02x}" if code < 0x100 else ascii(chr(code)).strip("'") for code in _HIDDEN
 }
 _CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
 
@@ -322,57 +313,32 @@ def _html_cell(cell: Cell) -> str:
     return "<br>".join([first, *(f"<small>{line}</small>" for line in rest)])
 
 
-@dataclass
-class ColumnContent:
-    """What a column of a table contains.
-
-    Attributes:
-        filled: A cell that is not empty.
-        numbers: Numbers or scores.
-        texts: Texts.
-        scores: Scores.
-        best: A best score.
-        significant: A score that differs significantly from the baseline's.
-    """
-
-    filled: bool = False
-    numbers: bool = False
-    texts: bool = False
-    scores: bool = False
-    best: bool = False
-    significant: bool = False
-
-    @property
-    def side(self) -> str:
-        """How it is aligned: ``right`` if it holds only numbers, else ``left``."""
-        return "right" if self.numbers and not self.texts else "left"
-
-    def add(self, cell: Cell) -> None:
-        """Record a cell."""
-        if cell is None:
-            return
-        self.filled |= cell != ""
-        self.texts |= isinstance(cell, str)
-        self.numbers |= not isinstance(cell, str)
-        if isinstance(cell, ScoreCell):
-            self.scores = True
-            self.best |= cell.best
-            self.significant |= cell.significant
+Kinds = Set[str]
+"""What a column has: ``text``, ``number``, ``score``, ``best``, and ``significant`` scores."""
 
 
-def survey(table: Table) -> list[ColumnContent]:
-    """What each column contains, from one pass over the rows."""
-    columns = [ColumnContent() for _ in table.header]
+def survey(table: Table) -> list[Kinds]:
+    """What each column has, from one pass over the rows; nothing if all its cells are empty."""
+    columns: list[set[str]] = [set() for _ in table.header]
     for row in table.rows:
-        for column, cell in zip(columns, row, strict=True):
-            column.add(cell)
-    return columns
+        for kinds, cell in zip(columns, row, strict=True):
+            if isinstance(cell, ScoreCell):
+                marks = {"best": cell.best, "significant": cell.significant}
+                kinds.update(("number", "score"), (name for name, is_so in marks.items() if is_so))
+            elif cell is not None and cell != "":
+                kinds.add("text" if isinstance(cell, str) else "number")
+    return list(columns)
 
 
-def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
-    """The table without its empty columns, and what the other columns contain."""
+def side(column: Kinds) -> str:
+    """How a column is aligned: ``right`` if it has only numbers, else ``left``."""
+    return "right" if "number" in column and "text" not in column else "left"
+
+
+def without_empty_columns(table: Table) -> tuple[Table, list[Kinds]]:
+    """The table without its empty columns, and what the other columns have."""
     columns = survey(table)
-    kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
+    kept = [i for i, column in enumerate(columns) if column or not table.rows]
     if len(kept) == len(columns):
         return table, columns
     header = tuple(table.header[i] for i in kept)
@@ -381,19 +347,19 @@ def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
 
 
 def notes_with_marks(
-    table: Table, columns: Sequence[ColumnContent], *, star: bool = True, bold: bool = True
+    table: Table, columns: Sequence[Kinds], *, star: bool = True, bold: bool = True
 ) -> list[str]:
     """The notes, after a legend of the marks in the table.
 
     Args:
         table: The table.
-        columns: What its columns contain.
+        columns: What its columns have.
         star: Whether the format marks significant differences by a star.
         bold: Whether the format prints the best figures in bold.
     """
     marks = []
-    if star and any(column.significant for column in columns):
+    if star and any("significant" in column for column in columns):
         marks.append(f"*: p < {SIGNIFICANT:g}.")
-    if bold and any(column.best for column in columns):
+    if bold and any("best" in column for column in columns):
         marks.append("Bold: best figure.")
     return [*([" ".join(marks)] if marks else []), *table.notes]

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from coverage_eval.core.show.table import (
     Cell,
-    ColumnContent,
+    Kinds,
     Printable,
     ScoreCell,
     Style,
@@ -25,6 +25,7 @@ from coverage_eval.core.show.table import (
     cell_lines,
     escape_controls,
     notes_with_marks,
+    side,
     without_empty_columns,
 )
 
@@ -48,11 +49,7 @@ def render_text(printable: Printable, style: Style) -> Iterator[str]:
     so are words in brackets in notes that show segments.
     """
     if style.score_only:
-        for cell in printable.figures():
-            if isinstance(cell, ScoreCell):
-                yield cell.format(style.digits)
-            else:
-                yield cell_lines(cell, style.digits)[0]
+        yield from printable.figures(style.digits)
         return
     title = [_wrapped(_text(printable.title, "bold"), style)] if printable.title else []
     tables = (part for table in printable.tables for part in _text_parts(table, style))
@@ -111,7 +108,7 @@ def _wrapped(text: Text, style: Style) -> Iterable[Text]:
     return text.wrap(get_console(), style.columns)
 
 
-def _grid(table: Table, columns: Sequence[ColumnContent], style: Style) -> Iterator[Sequence[Line]]:
+def _grid(table: Table, columns: Sequence[Kinds], style: Style) -> Iterator[Sequence[Line]]:
     """The names of the columns, dashes, and the rows; scores are above their intervals.
 
     In a table that is too wide, the text that begins a row is a line above the rest of it. If that
@@ -126,12 +123,12 @@ def _grid(table: Table, columns: Sequence[ColumnContent], style: Style) -> Itera
     width = style.columns or sum(natural) + len(_GAP) * len(natural)
     longest = int(width * _MAX_WORD_SHARE)
     least = [
-        full if column.numbers else min(full, max(_MIN_WIDTH, min(word, longest)))
+        full if "number" in column else min(full, max(_MIN_WIDTH, min(word, longest)))
         for column, full, word in zip(columns, natural, words, strict=True)
     ]
-    sides = ["left" if column.scores else column.side for column in columns]
+    sides = ["left" if "score" in column else side(column) for column in columns]
     widths = _fit(natural, least, width)
-    apart = not widths and columns[0].texts
+    apart = not widths and "text" in columns[0]
     if apart:
         widths = _fit([0, *natural[1:]], [0, *least[1:]], width)
     if not widths:
@@ -245,7 +242,7 @@ def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
         for row in rows():
             widths = list(map(max, widths, map(cell_len, row)))
         dashes = ["-" * width for width in widths]
-        sides = [column.side for column in columns]
+        sides = [side(column) for column in columns]
         lines = chain([names, dashes], rows())
         yield (f"| {' | '.join(map(_pad, row, widths, sides))} |" for row in lines)
     notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
