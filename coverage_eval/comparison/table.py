@@ -288,9 +288,8 @@ class Comparison:
     def __str__(self) -> str:
         return render(present_comparison(self, signature=False), "text")
 
-    def _repr_html_(self) -> str:
-        title = " ".join(_told(self))
-        return replace(comparison_table(self), title=title)._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return render(Printable((comparison_table(self),), " ".join(_told(self))), "markdown")
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")

@@ -36,8 +36,8 @@ def unseen(_: float) -> None:
 def progress_bar(label: str) -> Iterator[Progress]:
     """One bar for all of a run, on standard error if that is a terminal.
 
-    It starts at 0 %, and ends at 100 % unless the run fails. While it is shown, another one is only
-    a line above it.
+    It starts at 0 %, and ends at 100 % unless the run fails. What is printed on standard error in
+    the meantime is above it.
 
     Args:
         label: Text before the bar.
@@ -46,13 +46,8 @@ def progress_bar(label: str) -> Iterator[Progress]:
         yield unseen
         return
     from rich.console import Console
-    from rich.file_proxy import FileProxy
     from rich.progress import Progress as Bar
 
-    if isinstance(sys.stderr, FileProxy):  # a bar takes what is printed, and draws itself below
-        sys.stderr.write(f"{label}\n")
-        yield unseen
-        return
     # Without a thread that draws it, because processes may be forked while it is shown.
     with Bar(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task(label, total=1)

@@ -53,13 +53,6 @@ def test_a_pipe_gets_the_same_words_without_colours():
         assert text.replace("Bold: best figure.", "").split() == plain.split()
 
 
-def test_long_text_is_folded_and_cannot_steer_the_terminal():
-    text = printed(Table(("segment", "text"), ((1, "word " * 40 + "\x1b[2J\a"),)), width=40)
-    assert max(map(len, text.splitlines())) <= 40 + len("\x1b[1m\x1b[0m") * 6
-    assert "\x1b[2J" not in text
-    assert "\\x1b[2J" in "".join(text.split())
-
-
 @given(
     st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=12),
     st.text("abc-_.", min_size=1, max_size=30),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -147,17 +146,11 @@ class Table:
 
         return pd.DataFrame(list(self.rows), columns=pd.Index(self.header))
 
-    def _repr_html_(self) -> str:
-        """The table as a notebook shows it: the lines of each cell, as in text."""
-        table, columns = without_empty_columns(self)
-        rows = ("".join(f"<td>{_html_cell(cell)}</td>" for cell in row) for row in table.rows)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
-        notes = [*notes_with_marks(table, columns), *table.signatures]
-        return (
-            f"<table><caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table><small>{'<br>'.join(map(escape, notes))}</small>"
-        )
+    def _repr_markdown_(self) -> str:
+        """The table as a notebook shows it."""
+        from coverage_eval.core.show.text import render_markdown
+
+        return "\n".join(render_markdown(Printable((self,)), Style()))
 
 
 @dataclass(frozen=True)
@@ -179,6 +172,11 @@ class Printable:
     data: Any = None
     numbers: Sequence[Cell] | None = None
     signatures: tuple[str, ...] = ()
+
+    @property
+    def titled(self) -> tuple[Table, ...]:
+        """The tables, and before them one that is only their title."""
+        return (*([Table((), (), self.title)] if self.title else []), *self.tables)
 
     def as_table(self) -> Table:
         """The table of CSV.
@@ -303,14 +301,6 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     if isinstance(cell, float):
         return [format_figure(cell, digits)]
     return ["" if cell is None else escape_controls(str(cell)).strip()]
-
-
-def _html_cell(cell: Cell) -> str:
-    first, *rest = map(escape, cell_lines(cell, digits=2))
-    if isinstance(cell, ScoreCell):
-        first = f"<b>{first}</b>" if cell.best else first
-        first += "*" if cell.significant else ""
-    return "<br>".join([first, *(f"<small>{line}</small>" for line in rest)])
 
 
 Kinds = Set[str]

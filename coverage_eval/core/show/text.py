@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
+from typing import TypeVar
 
 from rich import get_console
 from rich.cells import cell_len
@@ -38,6 +39,8 @@ _MIN_WIDTH = 10
 _MAX_WORD_SHARE = 0.5
 """A word longer than this share of the width may be broken."""
 
+T = TypeVar("T")
+
 Line = tuple[str, str]
 """A line of a cell, and how a terminal shows it, such as ``bold red``."""
 
@@ -51,13 +54,16 @@ def render_text(printable: Printable, style: Style) -> Iterator[str]:
     if style.score_only:
         yield from printable.figures(style.digits)
         return
-    title = [_wrapped(_text(printable.title, "bold"), style)] if printable.title else []
-    tables = (part for table in printable.tables for part in _text_parts(table, style))
-    for number, part in enumerate(chain(title, tables)):
-        if number:
-            yield ""
-        for line in part:
-            yield _coloured(line, style.console) if style.console else str(line).rstrip()
+    parts = (part for table in printable.titled for part in _text_parts(table, style))
+    for line in _apart(parts):
+        yield _coloured(line, style.console) if style.console else str(line).rstrip()
+
+
+def _apart(parts: Iterable[Iterable[T]]) -> Iterator[T | str]:
+    """The lines of the parts, with an empty one between two parts."""
+    for number, part in enumerate(parts):
+        yield from [""] * bool(number)
+        yield from part
 
 
 def _coloured(line: str | Text, console: Console) -> str:
@@ -219,12 +225,8 @@ def _cell_by_cell(rows: Iterator[Sequence[list[Line]]], width: int) -> Iterator[
 
 def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
     """Titles in bold, tables, then notes and signatures as a list."""
-    title = [[f"**{_escape_markdown(printable.title)}**"]] if printable.title else []
-    tables = (part for table in printable.tables for part in _markdown_parts(table, style.digits))
-    for number, part in enumerate(chain(title, tables)):
-        if number:
-            yield ""
-        yield from part
+    tables = printable.titled
+    return _apart(part for table in tables for part in _markdown_parts(table, style.digits))
 
 
 def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:

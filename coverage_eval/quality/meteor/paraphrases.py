@@ -18,6 +18,7 @@ import io
 import os
 import shutil
 import sqlite3
+import sys
 import warnings
 import zlib
 from array import array
@@ -32,12 +33,8 @@ from tempfile import mkdtemp
 from typing import TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.machine import Progress, counted, parts, progress_bar, unseen
 from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
 from fast_align_wrapper.files import file_sha256, put_in_place, remove_folder, temporary_file
-
-_REPORTED = 1 << 14
-"""Pairs between two reports of progress."""
 
 _REMEMBERED = 1 << 16
 """Most phrases with paraphrases kept in memory."""
@@ -49,25 +46,20 @@ _PREFIX = f"{_FAMILY}-{_VERSION}"
 """How the files' names begin."""
 
 
-def read_table(path: Path, progress: Progress = unseen) -> Iterator[tuple[bytes, bytes]]:
+def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
     """Stream the table's pairs (phrase, paraphrase), in the order of the file.
 
     Args:
         path: Gzip file of line triples: probability, phrase, paraphrase.
-        progress: Where to report how much of the file was read.
 
     Raises:
         DataError: The file is damaged.
     """
-    size = path.stat().st_size
-    with path.open("rb") as packed, gzip.open(packed) as unpacked:
+    with gzip.open(path) as unpacked:
         # The buffer makes reading lines several times as fast.
         lines = io.BufferedReader(unpacked, 1 << 20)
         try:
-            triples = zip(lines, lines, lines, strict=True)
-            for number, (_, phrase, paraphrase) in enumerate(triples):
-                if number % _REPORTED == 0:
-                    progress(packed.tell() / size)
+            for _, phrase, paraphrase in zip(lines, lines, lines, strict=True):
                 yield phrase.rstrip(b"\n"), paraphrase.rstrip(b"\n")
         except (EOFError, OSError, zlib.error) as error:
             raise DataError(f"{path}: damaged paraphrase table ({error})") from error
@@ -75,15 +67,12 @@ def read_table(path: Path, progress: Progress = unseen) -> Iterator[tuple[bytes,
             raise DataError(f"{path}: damaged paraphrase table (ends within an entry)") from error
 
 
-def write_table(
-    pairs: Iterable[tuple[bytes, bytes]], path: Path, progress: Progress = unseen
-) -> None:
+def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
     """Write pairs (phrase, paraphrase) as a SQLite file.
 
     Args:
         pairs: The pairs, with the paraphrases of each phrase in the order to find them.
         path: An empty or missing file.
-        progress: Where to report how many beginnings of phrases were written, after the pairs.
 
     Raises:
         sqlite3.Error: The file cannot be written.
@@ -104,7 +93,7 @@ def write_table(
         connection.executemany(
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
             (  # sorted, because the order changes the file's bytes
-                (phrase,) for phrase in counted(sorted(beginnings), progress, len(beginnings))
+                (phrase,) for phrase in sorted(beginnings)
             ),
         )
         phrases = connection.execute("SELECT phrase FROM phrases")
@@ -245,11 +234,11 @@ def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
 
 def _build(table: Path, folder: Path, name: str) -> Path:
     """Build an index, move it to its place when it is complete, and remove earlier formats."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("indexing METEOR's paraphrases, once\n")
     folder.mkdir(parents=True, exist_ok=True)
     with temporary_file(folder, ".sqlite", 0o644) as temporary:
-        with progress_bar("indexing METEOR's paraphrases, once") as progress:
-            reading, writing = parts(progress, 4.0, 1.0)
-            write_table(read_table(table, reading), temporary, writing)
+        write_table(read_table(table), temporary)
         content = _hash(temporary, _state(temporary))
         index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
     # If an earlier release is still in use, it builds its index again.
