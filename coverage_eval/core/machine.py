@@ -49,7 +49,9 @@ def progress_bar(label: str) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     # Without a thread that draws it, because processes may be forked while it is shown.
-    with Bar(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+    with Bar(
+        console=Console(stderr=True), transient=True, auto_refresh=False, redirect_stdout=False
+    ) as bar:
         task = bar.add_task(label, total=1)
         yield lambda share: bar.update(task, completed=share, refresh=True)
         bar.update(task, completed=1, refresh=True)

@@ -283,7 +283,7 @@ def _lines(cell: Cell, digits: int) -> list[str]:
         return [escape_latex(line) for line in lines]
     first = rf"\textbf{{{lines[0]}}}" if cell.best else lines[0]
     small = (re.sub(r"^p (.) (.*)", r"$p\1\2$", line) for line in lines[1:])
-    return [first, *(line.replace("–", _ESCAPES["–"]) for line in small)]
+    return [first, *(line.replace("–", "--") for line in small)]
 
 
 FORMATS: Mapping[str, Callable[[Printable, Style], Iterator[str]]] = {
