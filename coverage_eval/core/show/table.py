@@ -21,9 +21,9 @@ SYSTEM_COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
     "#8A3FFC", "#8C564B", "#808A00",
 )  # fmt: skip
-"""The colours of systems, in their order, in pictures, reports and terminals: the palette of Okabe
-and Ito, whose colours stay distinct under the common forms of colour blindness, and three more for
-up to ten systems."""
+"""The colours of systems, in their order, in pictures and reports: the palette of Okabe and Ito,
+whose colours stay distinct under the common forms of colour blindness, and three more for up to ten
+systems."""
 
 
 def format_figure(value: float, digits: int = 2) -> str:

@@ -62,7 +62,8 @@ def render_text(printable: Printable, style: Style) -> Iterator[str]:
 def _apart(parts: Iterable[Iterable[T]]) -> Iterator[T | str]:
     """The lines of the parts, with an empty one between two parts."""
     for number, part in enumerate(parts):
-        yield from [""] * bool(number)
+        if number:
+            yield ""
         yield from part
 
 
