@@ -28,6 +28,7 @@ from coverage_eval.core.show.table import (
     escape_csv,
     escape_json,
     notes_with_marks,
+    render_markdown,
     rows_as_dicts,
     side,
     survey,
@@ -63,12 +64,6 @@ def _render_text(printable: Printable, style: Style) -> Iterator[str]:
     from coverage_eval.core.show.text import render_text  # rich takes a tenth of a second
 
     return render_text(printable, style)
-
-
-def _render_markdown(printable: Printable, style: Style) -> Iterator[str]:
-    from coverage_eval.core.show.text import render_markdown
-
-    return render_markdown(printable, style)
 
 
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
@@ -293,7 +288,7 @@ FORMATS: Mapping[str, Callable[[Printable, Style], Iterator[str]]] = {
     "csv": _render_csv,
     "tsv": _render_tsv,
     "latex": _render_latex,
-    "markdown": _render_markdown,
+    "markdown": render_markdown,
 }
 """What yields the lines to print, by the name of the format."""
 

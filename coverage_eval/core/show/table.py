@@ -1,9 +1,11 @@
-"""Tables as plain values; :mod:`coverage_eval.core.show.formats` prints them."""
+"""Tables as values, which :mod:`coverage_eval.core.show.formats` prints, and as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
@@ -148,8 +150,6 @@ class Table:
 
     def _repr_markdown_(self) -> str:
         """The table as a notebook shows it."""
-        from coverage_eval.core.show.text import render_markdown
-
         return "\n".join(render_markdown(Printable((self,)), Style()))
 
 
@@ -353,3 +353,62 @@ def notes_with_marks(
     if bold and any("best" in column for column in columns):
         marks.append("Bold: best figure.")
     return [*([" ".join(marks)] if marks else []), *table.notes]
+
+
+def apart(parts: Iterable[Iterable[T]]) -> Iterator[T | str]:
+    """The lines of the parts, with an empty one between two parts."""
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        yield from part
+
+
+def pad(text: str, width: int, side: str) -> str:
+    """Text with spaces to so many columns of a terminal, aligned to the ``left`` or ``right``."""
+    from rich.cells import cell_len  # rich takes a tenth of a second
+
+    spaces = " " * (width - cell_len(text))
+    return spaces + text if side == "right" else text + spaces
+
+
+def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
+    """Titles in bold, tables, then notes and signatures as a list."""
+    tables = printable.titled
+    return apart(part for table in tables for part in _markdown_parts(table, style.digits))
+
+
+def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
+    """Title, rows, and a list of notes and signatures, each if there are any."""
+
+    def rows() -> Iterator[list[str]]:
+        return ([_markdown_cell(cell, digits) for cell in row] for row in table.rows)
+
+    table, columns = without_empty_columns(table)
+    if table.title:
+        yield [f"**{_escape_markdown(table.title)}**"]
+    if table.header:
+        from rich.cells import cell_len
+
+        names = [_markdown_cell(name, digits) for name in table.header]
+        widths = list(map(cell_len, names))
+        for row in rows():
+            widths = list(map(max, widths, map(cell_len, row)))
+        dashes = ["-" * width for width in widths]
+        sides = [side(column) for column in columns]
+        lines = chain([names, dashes], rows())
+        yield (f"| {' | '.join(map(pad, row, widths, sides))} |" for row in lines)
+    notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
+    if items := [*notes, *(f"`{text}`" for text in table.signatures)]:
+        yield [f"- {item}" for item in items]
+
+
+def _markdown_cell(cell: Cell, digits: int) -> str:
+    lines = cell_lines(cell, digits)
+    if isinstance(cell, ScoreCell):
+        return "<br>".join([f"**{lines[0]}**" if cell.best else lines[0], *lines[1:]])
+    return "<br>".join(_escape_markdown(line).replace("|", "\\|") for line in lines)
+
+
+def _escape_markdown(text: str) -> str:
+    """Escape the special characters of Markdown and HTML, except the bars between cells."""
+    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))

@@ -1,4 +1,4 @@
-"""Tables as text, with colours on a terminal, and as Markdown for web pages and notebooks.
+"""Tables as text, with colours on a terminal.
 
 No name and no number is ever cut: texts are wrapped, and a table that is still too wide has its
 names, or all its cells, on lines of their own.
@@ -6,10 +6,8 @@ names, or all its cells, on lines of their own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
-from typing import TypeVar
+from itertools import zip_longest
 
 from rich import get_console
 from rich.cells import cell_len
@@ -23,9 +21,11 @@ from coverage_eval.core.show.table import (
     ScoreCell,
     Style,
     Table,
+    apart,
     cell_lines,
     escape_controls,
     notes_with_marks,
+    pad,
     side,
     without_empty_columns,
 )
@@ -38,8 +38,6 @@ _MIN_WIDTH = 10
 
 _MAX_WORD_SHARE = 0.5
 """A word longer than this share of the width may be broken."""
-
-T = TypeVar("T")
 
 Line = tuple[str, str]
 """A line of a cell, and how a terminal shows it, such as ``bold red``."""
@@ -55,16 +53,8 @@ def render_text(printable: Printable, style: Style) -> Iterator[str]:
         yield from printable.figures(style.digits)
         return
     parts = (part for table in printable.titled for part in _text_parts(table, style))
-    for line in _apart(parts):
+    for line in apart(parts):
         yield _coloured(line, style.console) if style.console else str(line).rstrip()
-
-
-def _apart(parts: Iterable[Iterable[T]]) -> Iterator[T | str]:
-    """The lines of the parts, with an empty one between two parts."""
-    for number, part in enumerate(parts):
-        if number:
-            yield ""
-        yield from part
 
 
 def _coloured(line: str | Text, console: Console) -> str:
@@ -135,14 +125,14 @@ def _grid(table: Table, columns: Sequence[Kinds], style: Style) -> Iterator[Sequ
     ]
     sides = ["left" if "score" in column else side(column) for column in columns]
     widths = _fit(natural, least, width)
-    apart = not widths and "text" in columns[0]
-    if apart:
+    named = not widths and "text" in columns[0]
+    if named:
         widths = _fit([0, *natural[1:]], [0, *least[1:]], width)
     if not widths:
         yield from _cell_by_cell(rows(), width)
         return
     for number, row in enumerate(rows()):
-        if apart:
+        if named:
             yield from ([line] for line in _wrap(row[0], width))
             row[0] = [("", "")]
         yield from _side_by_side(row, widths, sides)
@@ -190,7 +180,7 @@ def _side_by_side(
     wrapped = [_wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
     for level in zip_longest(*wrapped, fillvalue=("", "")):
         yield [
-            (_pad(text, width, side), look)
+            (pad(text, width, side), look)
             for (text, look), width, side in zip(level, widths, sides, strict=True)
         ]
 
@@ -206,11 +196,6 @@ def _wrap(cell: list[Line], width: int) -> list[Line]:
     ]
 
 
-def _pad(text: str, width: int, side: str) -> str:
-    spaces = " " * (width - cell_len(text))
-    return spaces + text if side == "right" else text + spaces
-
-
 def _cell_by_cell(rows: Iterator[Sequence[list[Line]]], width: int) -> Iterator[Sequence[Line]]:
     """Each cell behind the name of its column, and an empty line between rows."""
     header = next(rows)
@@ -222,44 +207,3 @@ def _cell_by_cell(rows: Iterator[Sequence[list[Line]]], width: int) -> Iterator[
         for name, cell in zip(header, row, strict=True):
             line = _GAP.join([text for text, _ in cell]), cell[0][1]
             yield from _side_by_side([name, [line]], widths, ("left", "left"))
-
-
-def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
-    """Titles in bold, tables, then notes and signatures as a list."""
-    tables = printable.titled
-    return _apart(part for table in tables for part in _markdown_parts(table, style.digits))
-
-
-def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
-    """Title, rows, and a list of notes and signatures, each if there are any."""
-
-    def rows() -> Iterator[list[str]]:
-        return ([_markdown_cell(cell, digits) for cell in row] for row in table.rows)
-
-    table, columns = without_empty_columns(table)
-    if table.title:
-        yield [f"**{_escape_markdown(table.title)}**"]
-    if table.header:
-        names = [_markdown_cell(name, digits) for name in table.header]
-        widths = list(map(cell_len, names))
-        for row in rows():
-            widths = list(map(max, widths, map(cell_len, row)))
-        dashes = ["-" * width for width in widths]
-        sides = [side(column) for column in columns]
-        lines = chain([names, dashes], rows())
-        yield (f"| {' | '.join(map(_pad, row, widths, sides))} |" for row in lines)
-    notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
-    if items := [*notes, *(f"`{text}`" for text in table.signatures)]:
-        yield [f"- {item}" for item in items]
-
-
-def _markdown_cell(cell: Cell, digits: int) -> str:
-    lines = cell_lines(cell, digits)
-    if isinstance(cell, ScoreCell):
-        return "<br>".join([f"**{lines[0]}**" if cell.best else lines[0], *lines[1:]])
-    return "<br>".join(_escape_markdown(line).replace("|", "\\|") for line in lines)
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape the special characters of Markdown and HTML, except the bars between cells."""
-    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
