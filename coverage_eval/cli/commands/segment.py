@@ -23,6 +23,7 @@ from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.texts import named_texts
 from coverage_eval.comparison.report.page import ViewedDocument, render_documents
 from coverage_eval.core.checks import Finding
+from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.settings import (
     file_setting,
     output_file_setting,
@@ -131,7 +132,8 @@ def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
     else:
         with Aligner.load(str(options.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
-    found = segment_documents(documents, segmenter, jobs=jobs, progress=True)
+    with progress_bar("cutting documents") as progress:
+        found = segment_documents(documents, segmenter, jobs=jobs, progress=progress)
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
