@@ -27,6 +27,9 @@ from coverage_eval.core.show.formats import render_lines
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
 from coverage_eval.core.significance import bootstrap_interval
 
+CLOSED = 3
+"""The exit status where a gate is closed."""
+
 PIPE_COLUMNS = 120
 """Width of text in a pipe, where nothing says how wide the reader's window is."""
 
@@ -273,7 +276,10 @@ def present_segments(
     if output.worst and corpus.higher_is_better is False:
         flags = LazyRows(_has_error, values, evidence) if has_error is None else has_error
         shown = array("q", (i for i, flag in enumerate(flags) if flag))
-    shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
+    if output.worst is not None:
+        sign = -1 if corpus.higher_is_better is False else 1
+        order = sorted(shown, key=lambda i: (values[i] is None, sign * (values[i] or 0.0)))
+        shown = order[: output.worst]
     hidden = {"score"} if kinds else {"score", "marks"}  # the score has a column already
     first = evidence[0] if evidence else {}
     columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]

@@ -21,6 +21,7 @@ from coverage_eval.cli.options import (
     output_option,
     scoring_options,
     strict_option,
+    text_options,
 )
 from coverage_eval.cli.output import (
     echo_findings,
@@ -29,10 +30,9 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
-from coverage_eval.cli.texts import corpus_options
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
+from coverage_eval.core.files import check_readable_again, read_parallel, source_name
 from coverage_eval.core.machine import with_bar
 from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
@@ -88,10 +88,10 @@ class TrainingOptions:
 
 
 @align.command("train")
-@corpus_options("src", "tgt")
+@text_options("src", "tgt")
 @options_as("options", TrainingOptions)
 @strict_option
-def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
+def train(texts: Dataset, options: TrainingOptions, strict: bool) -> None:
     """Train both directions on SRC and TGT, and write one model file.
 
     Other settings of fast_align are arguments of Aligner.train in Python.
@@ -103,34 +103,33 @@ def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
     """
     if options.output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
+    source, target = texts.given.source, texts.given.references[0]
+    assert source is not None
     if options.purpose is not None:
-        check_readable_again(src, tgt)
-    dataset = Dataset({}, [tgt], src)
+        check_readable_again(source, target)
     with Aligner.train_pairs(
-        ((row.source or "", row.references[0]) for row in dataset.rows()),
+        ((row.source or "", row.references[0]) for row in texts.rows()),
         tokenize=options.tokenize,
         src_tokenize=options.src_tokenize,
         progress=True,
     ) as aligner:
         model = aligner.model
         few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
-        findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
+        findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, known=few)
         echo_findings(findings, strict=strict)
         if options.purpose == "omissions":
-            add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True)
+            add_omission_data(aligner, partial(read_parallel, source, target), progress=True)
         model.save(options.output)
     say(f"{options.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @align.command("apply")
 @click.argument("model")
-@corpus_options("src", "tgt")
+@text_options("src", "tgt")
 @_symmetrize_option
 @strict_option
 @output_option
-def apply(
-    model: str, src: Text, tgt: Text, symmetrize: str, strict: bool, output: str | None
-) -> None:
+def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str | None) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
     The texts are cut into words as the model's training text was.
@@ -140,18 +139,17 @@ def apply(
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
-        dataset = Dataset({}, [tgt], src)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
-            for row in dataset.rows()
+            for row in texts.rows()
         )
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
             is_file = output not in {None, "-"}  # printed links show the progress themselves
-            shown = with_bar(rows, "aligning", dataset.sample.size, wanted=is_file)
+            shown = with_bar(rows, "aligning", texts.sample.size, wanted=is_file)
             yield from map(format_links, shown)
-            findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
+            findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)
@@ -176,9 +174,8 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
 @align.command("aer")
 @click.argument("links")
 @click.argument("gold")
-@strict_option
 @scoring_options
-def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
+def aer(links: str, gold: str, output: ScoreOutput) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
@@ -189,4 +186,4 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
     statistics = AER.count(rows)
     counted = [(metric(), statistics) for metric in LINK_METRICS]
     found = check_gold(*zip(*rows, strict=True), name=source_name(gold))
-    show(warn(present_counted(counted, output), found, strict=strict), output)
+    show(warn(present_counted(counted, output), found, strict=output.strict), output)

@@ -37,7 +37,6 @@ from coverage_eval.cli.options import (
     output_options,
     parse_list,
     scoring_options,
-    strict_option,
 )
 from coverage_eval.cli.output import present_counted, print_lines, show, warn
 from coverage_eval.core.errors import DataError
@@ -290,9 +289,8 @@ def links(file: str, threshold: float | None, output: str | None) -> None:
 @_maps_argument
 @click.argument("gold")
 @_threshold_option
-@strict_option
 @scoring_options
-def aer(file: str, gold: str, threshold: float | None, strict: bool, output: ScoreOutput) -> None:
+def aer(file: str, gold: str, threshold: float | None, output: ScoreOutput) -> None:
     """Print AER and SAER of attention against gold links.
 
     AER uses the attention's hard links, SAER its weights; both are percentages. GOLD links the
@@ -306,7 +304,7 @@ def aer(file: str, gold: str, threshold: float | None, strict: bool, output: Sco
     figures = compare_with_gold(maps, golds, threshold=threshold)
     links = [tuple(hard_links(item, threshold)) for item in maps]
     found = check_gold(links, golds, name=source_name(gold))
-    show(warn(present_counted(figures, output), found, {}, strict=strict), output)
+    show(warn(present_counted(figures, output), found, strict=output.strict), output)
 
 
 @attention.command("convert", endings=ENDINGS)

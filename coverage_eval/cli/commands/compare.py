@@ -6,21 +6,23 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.attention_maps import AttentionMap, load
 from coverage_eval.cli.commands.attention import saying_how_to_convert
-from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say, wrap
 from coverage_eval.cli.options import (
+    OF_DROP,
     Command,
     Output,
     OutputFile,
+    alignment_options,
+    check_links,
     given_options,
     jobs_option,
     options_as,
@@ -31,14 +33,9 @@ from coverage_eval.cli.options import (
     refuse,
     signature_option,
     strict_option,
+    text_options,
 )
-from coverage_eval.cli.output import echo_findings, print_lines, show, warn
-from coverage_eval.cli.texts import (
-    OF_DROP,
-    AlignmentOptions,
-    alignment_options,
-    corpus_options,
-)
+from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
@@ -74,23 +71,23 @@ class ComparisonOptions:
     """Systems and how they are compared.
 
     Attributes:
-        systems: Texts of outputs by name.
+        texts: Outputs by the systems' names, references and source.
+        documents: How outputs of other lines than their source are cut; None if lines match.
         alignment: Where links come from.
         test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
-        documents: How outputs of other lines than their source are cut; None if lines match.
+        scores: Files or columns with scores of other programs, by name.
     """
 
-    systems: Mapping[str, Text]
-    alignment: AlignmentOptions
+    texts: Dataset
+    documents: DocumentSettings | None
+    alignment: AlignerSettings
     test: SignificanceTest
     jobs: int
     strict: bool
-    ref: tuple[Text, ...]
     metrics: list[str] | None
     scores: Mapping[str, Text]
     lower_is_better: list[str] | None
-    documents: DocumentSettings | None
     lowercase: bool = setting(False, "Lowercase every side, for rep.")
     tokenize: str | None = setting(
         None,
@@ -99,11 +96,14 @@ class ComparisonOptions:
         choices=TOKENIZERS,
     )
 
-    @cached_property
-    def evaluation(self) -> Evaluation:
-        """What is scored, without what is read from files."""
+    def evaluation(self, **more: Any) -> Evaluation:
+        """What is scored.
+
+        Args:
+            **more: Further fields.
+        """
         return Evaluation(
-            Dataset(self.systems, self.ref, self.alignment.src),
+            self.texts,
             self.alignment,
             self.metrics,
             tokenize=self.tokenize,
@@ -112,12 +112,8 @@ class ComparisonOptions:
             named=True,
             progress=True,
             documents=self.documents,
+            **more,
         )
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The metrics that were asked for, or those that the texts and the aligner allow."""
-        return [str(name) for name in self.evaluation.column_names()[0]]
 
     def check(self) -> None:
         """Refuse mistakes on the command line before any file is read.
@@ -125,40 +121,42 @@ class ComparisonOptions:
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        alignment, baseline = self.alignment, self.test.baseline
+        texts, baseline = self.texts, self.test.baseline
         wanted = self.metrics and not any(metric_class(name).needs for name in self.metrics)
-        if not (self.ref or alignment.src or wanted):
+        if not (texts.references or texts.source or wanted):
             raise click.UsageError(self._how_to_name_the_reference())
-        alignment.check()
+        kinds = {str(name): metric_class(str(name)) for name in self.evaluation().column_names()[0]}
+        check_links(
+            self.alignment, texts.source, {f"metric {name}": kinds[name].needs for name in kinds}
+        )
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
         taken = [name for name in self.scores if name in METRICS]
-        refuse({
-            f"the baseline {baseline!r} is not one of the systems {', '.join(self.systems)}":
-                baseline is not None and baseline not in self.systems,
-            f"--scores {', '.join(taken)}: is a metric of this program; rename it": taken,
-            f"--lower-is-better {', '.join(unknown)}: it is not among the --scores": unknown,
-        })  # fmt: skip
-        kinds = {name: metric_class(name) for name in self.names}
-        for name, kind in kinds.items():
-            if kind.needs & {"links", "coverages"}:
-                purpose = "--prepare-for omissions " if name == "omissions" else ""
-                alignment.require(f"metric {name}", kind.needs, purpose)
+        lacking = [
+            f"metric {name} needs {flag}"
+            for name, kind in kinds.items()
             for need, flag, text in (
                 ("documents", "--unaligned", self.documents),
-                ("references", "--ref", self.ref),
-                ("sources", "--src", alignment.src),
-            ):
-                if need in kind.needs and not text:
-                    raise click.UsageError(f"metric {name} needs {flag}")
-        words = given_options() & {"tokenize", "lowercase"}
-        if words and not any(issubclass(kind, TokenMetric) for kind in kinds.values()):
-            flags = " and ".join(f"--{name}" for name in sorted(words))
-            raise click.UsageError(f"{flags} is not for {' and '.join(kinds)}: only rep takes it")
+                ("references", "--ref", texts.references),
+                ("sources", "--src", texts.source),
+            )
+            if need in kind.needs and not text
+        ]
+        words = sorted(given_options() & {"tokenize", "lowercase"})
+        takes_words = any(issubclass(kind, TokenMetric) for kind in kinds.values())
+        refuse({
+            f"the baseline {baseline!r} is not one of the systems {', '.join(texts.systems)}":
+                baseline is not None and baseline not in texts.systems,
+            f"--scores {', '.join(taken)}: is a metric of this program; rename it": taken,
+            f"--lower-is-better {', '.join(unknown)}: it is not among the --scores": unknown,
+            "; ".join(lacking): lacking,
+            f"{' and '.join(f'--{name}' for name in words)} is not for {' and '.join(kinds)}: only "
+            "rep takes it": words and not takes_words,
+        })  # fmt: skip
 
     def _how_to_name_the_reference(self) -> str:
-        if len(self.systems) < 2:
+        if len(self.texts.systems) < 2:
             return "--ref is missing, or --src to compare without a reference"
-        files = {name: str(text) for name, text in self.systems.items()}
+        files = {name: str(text) for name, text in self.texts.given.systems.items()}
         # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
         named = click.get_current_context().params["files"] or files
         first = files.pop(next(iter(named)))
@@ -178,15 +176,13 @@ class ComparisonOptions:
             DataError: As :func:`coverage_eval.comparison.table.compare`.
             AlignerError: The aligner failed.
         """
-        scores = map(file_of, self.scores.values())  # whose columns are no texts
-        check_source(*self.ref, *self.systems.values(), self.alignment.src, *scores)
+        check_source(*map(file_of, self.scores.values()))  # whose columns are no texts
+        lower = self.lower_is_better or ()
         given = {
-            name: read_given(
-                name, file, list(self.systems), lower=name in (self.lower_is_better or ())
-            )
+            name: read_given(name, file, list(self.texts.systems), lower=name in lower)
             for name, file in self.scores.items()
         }
-        return replace(self.evaluation, others=given, evidence=evidence).run()
+        return self.evaluation(others=given, evidence=evidence).run()
 
 
 _OPTIONS = (
@@ -215,7 +211,7 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options("systems", options=("ref",))(
+    return text_options("systems", options=("ref",))(
         options_as("options", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
     )
 
@@ -260,7 +256,7 @@ class TableOptions:
         picture = Path(output.output or "").suffix.lower() in PICTURES
         refuse({
             f"-o {output.output} draws differences from a baseline: it needs another system":
-                picture and len(options.systems) < 2,
+                picture and len(options.texts.systems) < 2,
             f"-o {output.output} draws the differences of corpus scores; leave "
             "--sentence-level, --breakdown and --worst out":
                 picture and (self.sentence_level or self.breakdown or self.worst),
@@ -335,7 +331,7 @@ def compare(
     options.check()
     refuse({
         "--fail-if-worse needs a system beside the baseline":
-            guarded and len(options.systems) < 2,
+            guarded and len(options.texts.systems) < 2,
     })  # fmt: skip
     gate = Gate(guarded) if guarded else None
     tables.check(options, output)
@@ -395,7 +391,7 @@ def report(
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    maps = _by_system(dumps, options.systems)
+    maps = _by_system(dumps, options.texts.systems)
     options.check()
     check_source(*maps.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
@@ -413,7 +409,7 @@ def report(
         print_lines(wrap(sentence, sys.stdout) for sentence in told)
 
 
-def _by_system(files: Mapping[str, str], systems: Mapping[str, Text]) -> Mapping[str, str]:
+def _by_system(files: Mapping[str, str], systems: Sequence[str]) -> Mapping[str, str]:
     """Files of attention by system; a single system needs no name."""
     if len(files) == len(systems) == 1:
         return dict(zip(systems, files.values(), strict=True))
@@ -433,10 +429,10 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> Seque
         maps = []
     if maps and all(None not in {item.source, item.hypothesis} for item in maps):
         return maps
-    source = options.alignment.src
+    source = options.texts.given.source
     with saying_how_to_convert(file):
         return load(
             file,
             sources=None if source is None else read_segments(source),
-            hypotheses=read_segments(options.systems[system]),
+            hypotheses=read_segments(options.texts.given.systems[system]),
         )

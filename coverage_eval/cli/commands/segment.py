@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.cli.gate import gate_documents
-from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     Percentage,
+    ScoreOutput,
     jobs_option,
+    named_texts,
     options_as,
     refuse,
+    strict_option,
 )
-from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.cli.texts import named_texts
-from coverage_eval.comparison.report.document_view import ViewedDocument, render_documents
+from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.checks import Finding
-from coverage_eval.core.settings import (
-    file_setting,
-    output_file_setting,
-    setting,
-)
-from coverage_eval.core.show.formats import render_lines
+from coverage_eval.core.settings import file_setting, output_file_setting, setting
+from coverage_eval.core.show.formats import FORMATS, render_lines
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.documents.settings import DocumentTexts, read_documents
@@ -37,6 +33,9 @@ if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument
 
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
+
+MAX_LISTED = 5
+"""Documents that a closed gate names."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class SegmentOptions:
 @click.command("segment", cls=Command, endings=(".html",), any_ending=True)
 @options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
 @jobs_option
-@option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
+@strict_option
 def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
     """Cut an output by its source's lines, and find the lines that are missing.
 
@@ -153,6 +152,8 @@ def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
 
 def _page(found: Sequence[CutDocument]) -> str:
     """Source and output side by side."""
+    from coverage_eval.comparison.report.document_view import ViewedDocument, render_documents
+
     title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
     return render_documents([ViewedDocument.of(cut) for cut in found], title)
 
@@ -179,3 +180,94 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
     cells = [tuple(row.values()) for row in rows]
     pieces = Printable((Table(COLUMNS, cells),), data={"documents": documents, "pieces": rows})
     return render_lines(pieces, form)
+
+
+def gate_documents(
+    documents: Sequence[CutDocument],
+    fail_above: float | None,
+    keep: str | None,
+    reject: str | None,
+    *,
+    additions: bool = False,
+) -> None:
+    """Write the documents that lack too much, and the others; then end the run if there are any.
+
+    Args:
+        documents: The documents.
+        fail_above: The percentage of the source's words that may be in missing lines.
+        keep: The file for good documents, as JSON Lines; None for none.
+        reject: The file for the others.
+        additions: Judge by the percentage of output words that belong to no line instead.
+    """
+    figure = "extra" if additions else "score"
+    records = [_record(cut) for cut in documents]
+    bad = [record for record in records if record[figure] > (fail_above or 0.0)]
+    for file, is_bad in ((keep, False), (reject, True)):
+        if file is not None:
+            chosen = (record for record in records if (record in bad) == is_bad)
+            print_lines((json.dumps(record, ensure_ascii=False) for record in chosen), file)
+    if fail_above is not None and bad:
+        names = [record["document"] for record in bad]
+        listed = ", ".join(names[:MAX_LISTED]) + " …" * (len(bad) > MAX_LISTED)
+        has = f"lack more than {fail_above:g}% of the source's words"
+        if additions:
+            has = f"have more than {fail_above:g}% of their words beside the source's lines"
+        say(f"{len(bad)} of {len(documents)} documents {has}: {listed}", "failed")
+        click.get_current_context().exit(CLOSED)
+
+
+def _record(cut: CutDocument) -> dict[str, Any]:
+    """A document for --keep and --reject."""
+    return {
+        **document_figures(cut),
+        "missing": [passage.to_dict() for passage in cut.passages],
+        "source": "\n".join(cut.document.source),
+        "output": "\n".join(cut.document.output),
+    }
+
+
+def document_figures(cut: CutDocument) -> dict[str, Any]:
+    """A document's name, and its percentages of missing source words and of extra words."""
+    segmentation = cut.segmentation
+    return {
+        "document": cut.document.name,
+        "score": 100 * segmentation.score,
+        "extra": 100 * segmentation.extra_share,
+    }
+
+
+def with_passages(
+    printed: Printable, documents: Sequence[CutDocument], output: ScoreOutput
+) -> Printable:
+    """Put missing lines, and text that belongs to none, before what is printed of segments."""
+    if output.score_only or not FORMATS[output.output_format].several:
+        return printed
+    passages = [passage for cut in documents for passage in cut.passages]
+    extra = [
+        (cut.document.name, piece)
+        for cut in documents
+        for line in cut.line_cuts()
+        for piece in line.extra
+    ]
+
+    def place(document: str, where: object) -> str:
+        return f"{document}, {where}" if len(documents) > 1 else str(where)
+
+    lost = Table(
+        ("missing", "lines", "words"),
+        [(place(item.document, item), item.last - item.first + 1, item.words) for item in passages],
+        "Lines without a translation" if passages else "No line is without a translation.",
+    )
+    more = Table(
+        ("extra", "words", "text"),
+        [(place(name, piece.place), piece.words, piece.text) for name, piece in extra],
+        "Text that belongs to no line",
+    )
+    data = {
+        **printed.data,
+        "passages": [passage.to_dict() for passage in passages],
+        "additions": [{"document": name, **piece.to_dict()} for name, piece in extra],
+        "documents": [document_figures(cut) for cut in documents],
+    }
+    tables = (lost, *([more] if extra else []), *printed.tables)
+    return replace(printed, tables=tables, data=data)

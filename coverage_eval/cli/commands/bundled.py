@@ -1,12 +1,16 @@
-"""``coverage-eval audit``."""
+"""``coverage-eval audit`` and ``coverage-eval demo``, which bring their own data."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import Command, Output, output_options, refuse
+from coverage_eval.cli.options import Command, Output, output_options, refuse, signature_option
 from coverage_eval.cli.output import show
+from coverage_eval.core.show.table import Printable
+from coverage_eval.demonstration import demonstrate
 from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES
@@ -50,3 +54,22 @@ def audit(name: str | None, scores: str | None, output: Output) -> None:
         show(present_audit(run_audit(name)), output)
     else:
         show(present_audits(list(run_audits().values())), output)
+
+
+@click.command("demo", cls=Command)
+@option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+        help="Write texts, model and report here, to try other commands on.  [default: a "
+        "temporary folder]")  # fmt: skip
+@signature_option
+@output_options
+def demo(folder: Path | None, signature: bool, output: Output) -> None:
+    """Try coverage-eval on bundled texts with known errors.
+
+    Three commands are shown with their results. The last one writes an HTML report.
+
+    \b
+    Example:
+      coverage-eval demo --folder trial
+    """
+    output.require_several("demo")
+    show(Printable(tuple(demonstrate(folder))), output, signed=signature)
