@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
@@ -27,7 +26,6 @@ from coverage_eval.attention_maps.scores import (
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
-    FiniteRange,
     Group,
     Output,
     OutputFile,
@@ -43,9 +41,8 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import source_name
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.settings import file_setting, setting
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
+from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
 from coverage_eval.core.text import read_segments
-from coverage_eval.plotting import Scale
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from fast_align_wrapper.links import format_links
@@ -114,7 +111,6 @@ class DumpOptions:
         metavar="N|mean",
         callback=_as_index,
     )
-    right_to_left: bool = setting(False, "The model writes from right to left (Marian).")
     words: bool = setting(False, "Merge subwords to words.")
     src_subwords: Scheme | None = setting(
         None, "With --words, how source subwords are marked.", choices=SCHEMES
@@ -135,7 +131,6 @@ class DumpOptions:
             hypotheses=None if self.hyp is None else read_segments(self.hyp),
             input_format=self.input_format,
             orientation=self.orientation,
-            right_to_left=self.right_to_left,
             layer=self.layer,
             head=self.head,
         )
@@ -147,34 +142,22 @@ class DumpOptions:
         return DiskList(of_words)
 
 
-@contextmanager
-def saying_how_to_convert(file: str) -> Iterator[None]:
-    """End an error about what a file leaves open with the line to type."""
+def read_maps(file: str) -> Sequence[AttentionMap]:
+    """The maps of a file that leaves nothing open.
+
+    Raises:
+        DataError: As :func:`coverage_eval.attention_maps.load`; what the file leaves open, with the
+            line to type.
+    """
     try:
-        yield
+        return load(file)
     except UnclearMapsError as error:
         options = f"{error.options} -o {Path(file).name.partition('.')[0]}.maps.npz"
         line = f"coverage-eval attention convert {shlex.quote(file)} {options}"
         raise DataError(f"{error}. Type: {line}") from error
 
 
-def _read(file: str) -> Sequence[AttentionMap]:
-    """The maps of a file that leaves nothing open.
-
-    Raises:
-        DataError: As :func:`coverage_eval.attention_maps.load`.
-    """
-    with saying_how_to_convert(file):
-        return load(file)
-
-
 _maps_argument = click.argument("file", metavar="MAPS")
-_threshold_option = option(
-    "--threshold", type=FiniteRange(0, 1, max_open=True),
-    help="Link all words with more weight than this.  [default: each target word's most attended "
-    "source word]",
-)  # fmt: skip
-
 _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 
 
@@ -200,7 +183,7 @@ def score(file: str, names: list[str] | None, per_word: bool, output: Output) ->
     Example:
       coverage-eval attention score maps.npz -m confidence
     """
-    table = score_table(_read(file), names or tuple(SCORES))
+    table = score_table(read_maps(file), names or tuple(SCORES))
     show((_present_words if per_word else _present_segments)(table), output)
 
 
@@ -234,21 +217,14 @@ def _present_segments(scores: ScoreTable) -> Printable:
 def _present_words(scores: ScoreTable) -> Printable:
     """One row per source word: segment and position from 1, coverage, over- or under-attended."""
     header = ("segment", "position", "word", "coverage", "attended")
-    rows: DiskList[tuple[Cell, ...]] = DiskList(
-        (
-            number,
-            i + 1,
-            word,
-            value,
-            "over" if i in item.over else "under" if i in item.under else "",
-        )
-        for number, item in enumerate(scores.segments, start=1)
-        for i, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for number, item in enumerate(scores.segments, start=1):
+        for i, (word, coverage) in enumerate(zip(item.words, item.coverage, strict=True)):
+            attended = "over" if i in item.over else "under" if i in item.under else ""
+            rows.append((number, i + 1, word, coverage, attended))
     signature = str(scores.signature)
-    words = LazyRows(lambda row: dict(zip(header, row, strict=True)), rows)
     table = Table(header, rows, signatures=(signature,))
-    return Printable((table,), data={"signature": signature, "words": words})
+    return Printable((table,), data={"signature": signature, "words": rows_as_dicts(table)})
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:
@@ -270,27 +246,25 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 
 @attention.command("links")
 @_maps_argument
-@_threshold_option
 @output_option
-def links(file: str, threshold: float | None, output: str | None) -> None:
+def links(file: str, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
-    Links are source-target, and positions count from 0. EOS is left out, and a target word without
-    any weight has no link.
+    Each target word is linked to the source word that it attends to most. Links are source-target,
+    and positions count from 0. EOS is left out, and a target word without any weight has no link.
 
     \b
     Example:
       coverage-eval attention links maps.npz -o attention.links
     """
-    print_lines((format_links(hard_links(item, threshold)) for item in _read(file)), output)
+    print_lines((format_links(hard_links(item)) for item in read_maps(file)), output)
 
 
 @attention.command("aer")
 @_maps_argument
 @click.argument("gold")
-@_threshold_option
 @scoring_options
-def aer(file: str, gold: str, threshold: float | None, output: ScoreOutput) -> None:
+def aer(file: str, gold: str, output: ScoreOutput) -> None:
     """Print AER and SAER of attention against gold links.
 
     AER uses the attention's hard links, SAER its weights; both are percentages. GOLD links the
@@ -300,11 +274,11 @@ def aer(file: str, gold: str, threshold: float | None, output: ScoreOutput) -> N
     Example:
       coverage-eval attention aer maps.npz test.gold
     """
-    maps, golds = _read(file), list(read_gold(gold))
-    figures = compare_with_gold(maps, golds, threshold=threshold)
-    links = [tuple(hard_links(item, threshold)) for item in maps]
-    found = check_gold(links, golds, name=source_name(gold))
-    show(warn(present_counted(figures, output), found, strict=output.strict), output)
+    maps, golds = read_maps(file), list(read_gold(gold))
+    figures = compare_with_gold(maps, golds)
+    links = [tuple(hard_links(item)) for item in maps]
+    findings = check_gold(links, golds, name=source_name(gold))
+    show(warn(present_counted(figures, output), findings, strict=output.strict), output)
 
 
 @attention.command("convert", endings=ENDINGS)
@@ -334,19 +308,15 @@ def convert(dump: DumpOptions, output: str) -> None:
     help="The segment, counted from 1.",
 )  # fmt: skip
 @option(
-    "--scale", default="auto", type=click.Choice(get_args(Scale)),
-    help="Colours cover weights from 0 to 1 (fixed), up to the map's largest (max), or their "
-    "square roots (sqrt). The last two show the structure of a map with only small weights.",
-)  # fmt: skip
-@option(
     "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
-def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -> None:
+def plot(file: str, number: int, other: str | None, output: str) -> None:
     """Draw the attention of one segment, of one system or of two.
 
     Rows are source words, columns are hypothesis words, and zeros are white. The map of OTHER,
     another system's maps with its own words, is drawn beside that of MAPS, on the same scale.
+    coverage_eval.plotting has other scales of colours.
 
     \b
     Example:
@@ -357,7 +327,7 @@ def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -
 
     files = [file] if other is None else [file, other]
     items = []
-    for maps in map(_read, files):
+    for maps in map(read_maps, files):
         if number > len(maps):
             raise DataError(f"--index {number}: there are {len(maps)} segments")
         items.append(maps[number - 1])
@@ -366,11 +336,11 @@ def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -
             rows, columns = item.weights.shape
             raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
     if other is None:
-        ax = plotting.attention_heatmap(items[0], scale=scale)
+        ax = plotting.attention_heatmap(items[0])
     else:
         stems = Path(file).stem, Path(other).stem
         both, names = (items[0], items[1]), stems if stems[0] != stems[1] else (file, other)
-        ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
+        ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names)
     save_figure(ax, output, tight=True)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,8 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.align.aligner import AlignerSettings
-from coverage_eval.attention_maps import AttentionMap, load
-from coverage_eval.cli.commands.attention import saying_how_to_convert
+from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say, wrap
 from coverage_eval.cli.options import (
@@ -37,7 +37,7 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
-from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
+from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import (
@@ -49,7 +49,7 @@ from coverage_eval.comparison.table import (
 )
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, check_source, file_of, read_segments
+from coverage_eval.core.files import Text, check_source, file_of
 from coverage_eval.core.measure import Result
 from coverage_eval.core.settings import setting
 from coverage_eval.core.show.table import Printable, escape_controls
@@ -246,17 +246,28 @@ class TableOptions:
         "segments and count how many are found.",
     )
 
-    def check(self, options: ComparisonOptions, output: Output) -> None:
+    fail_if_worse: dict[str, float] | None = setting(
+        None,
+        "End with exit status 3 if a system is significantly worse than the baseline by one of "
+        "these metrics, separated by commas. A number is the least difference that counts, as in "
+        "rep,drop=0.5.",
+        metavar="LIST",
+        callback=parse_differences,
+        group="Statistics",
+    )
+
+    def check(self, systems: Sequence[str], output: Output) -> None:
         """Refuse tables that cannot be made or printed, before any text is read.
 
         Raises:
             click.UsageError: The first thing that is wrong.
-            DataError: A file is missing.
         """
         picture = Path(output.output or "").suffix.lower() in PICTURES
         refuse({
+            "--fail-if-worse needs a system beside the baseline":
+                self.fail_if_worse and len(systems) < 2,
             f"-o {output.output} draws differences from a baseline: it needs another system":
-                picture and len(options.texts.systems) < 2,
+                picture and len(systems) < 2,
             f"-o {output.output} draws the differences of corpus scores; leave "
             "--sentence-level, --breakdown and --worst out":
                 picture and (self.sentence_level or self.breakdown or self.worst),
@@ -269,47 +280,40 @@ class TableOptions:
             output.require_several("--breakdown" if self.breakdown else "--worst")
 
     def present(self, comparison: Comparison, result: Result, *, signature: bool) -> Printable:
-        """The table of systems with its breakdowns, or the segments."""
+        """The table of systems with its breakdowns, or the segments.
+
+        Raises:
+            click.UsageError: A breakdown needs another metric or text.
+        """
         if self.sentence_level:
             return present_comparison_segments(comparison, self.worst)
         tables = []
         if self.breakdown:
-            try:
+            with _usage_errors("--breakdown"):
                 tables = break_down(result, None if "all" in self.breakdown else self.breakdown)
-            except ValueError as error:  # a metric or a text is missing
-                raise click.UsageError(f"--breakdown: {error}") from error
         if self.worst:
             tables.append(comparison.most_different(self.worst))
         return present_comparison(comparison, tables, signature=signature)
 
 
-def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
+@contextmanager
+def _usage_errors(flag: str) -> Iterator[None]:
+    """Blame an option for what its value asks for in vain."""
     try:
-        return find_worse(comparison, gate)
+        yield
     except DataError:
         raise
-    except ValueError as error:  # a gate that cannot close
-        raise click.UsageError(f"--fail-if-worse: {error}") from error
+    except ValueError as error:
+        raise click.UsageError(f"{flag}: {error}") from error
 
 
 @click.command("compare", cls=Command, endings=PICTURES)
 @comparison_options
 @options_as("tables", TableOptions, group="Output")
-@option(
-    "--fail-if-worse", "guarded", metavar="LIST", callback=parse_differences,
-    group="Statistics",
-    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
-    "these metrics, separated by commas. A number is the least difference that counts, as in "
-    "rep,drop=0.5.",
-)  # fmt: skip
 @signature_option
 @output_options
 def compare(
-    options: ComparisonOptions,
-    tables: TableOptions,
-    guarded: dict[str, float] | None,
-    signature: bool,
-    output: Output,
+    options: ComparisonOptions, tables: TableOptions, signature: bool, output: Output
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
@@ -329,19 +333,17 @@ def compare(
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
     options.check()
-    refuse({
-        "--fail-if-worse needs a system beside the baseline":
-            guarded and len(options.texts.systems) < 2,
-    })  # fmt: skip
-    gate = Gate(guarded) if guarded else None
-    tables.check(options, output)
+    tables.check(options.texts.systems, output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
     result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     comparison = compare_result(result, options.test)
     is_brief = output.output is None and output.output_format == "text"
     printable = tables.present(comparison, result, signature=signature or not is_brief)
-    worse = _find_worse(comparison, gate) if gate else []
-    if gate:
+    worse = []
+    if tables.fail_if_worse:
+        gate = Gate(tables.fail_if_worse)
+        with _usage_errors("--fail-if-worse"):
+            worse = find_worse(comparison, gate)
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
     printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
@@ -354,8 +356,10 @@ def compare(
     if tables.trust:
         for sentence in trust_sentences(result, comparison.trust):
             say(sentence)
-    if tables.trust and not comparison.trust:
-        say("--trust: no column of omissions or additions, or no segment is long enough", "note")
+        if not comparison.trust:
+            say(
+                "--trust: no column of omissions or additions, or no segment is long enough", "note"
+            )
     for item in worse:
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:
@@ -365,9 +369,8 @@ def compare(
 @click.command("report", cls=Command, endings=(".html",))
 @comparison_options
 @option(
-    "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
-    help="Show the attention of this system, from a file of 'attention convert', or of a toolkit "
-    "if its words are those of --src and FILE.",
+    "--attention", "dumps", metavar="[NAME=]MAPS", multiple=True, callback=parse_named_files,
+    help="Show the attention of this system, from a file of 'attention convert'.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
 @option(
@@ -394,7 +397,7 @@ def report(
     maps = _by_system(dumps, options.texts.systems)
     options.check()
     check_source(*maps.values())
-    attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
+    attention = {name: read_maps(file) for name, file in maps.items()}
     result = options.measure(evidence=True)
     comparison = compare_result(result, options.test)
     echo_findings(result.findings, strict=options.strict)
@@ -419,20 +422,3 @@ def _by_system(files: Mapping[str, str], systems: Sequence[str]) -> Mapping[str,
             f"{', '.join(systems)}"
         )
     return files
-
-
-def _read_attention(file: str, system: str, options: ComparisonOptions) -> Sequence[AttentionMap]:
-    """The maps of a system, with the file's own tokens or else with the words of the texts."""
-    try:
-        maps: Sequence[AttentionMap] = load(file)
-    except DataError:  # the texts may help; if not, the error is raised again below
-        maps = []
-    if maps and all(None not in {item.source, item.hypothesis} for item in maps):
-        return maps
-    source = options.texts.given.source
-    with saying_how_to_convert(file):
-        return load(
-            file,
-            sources=None if source is None else read_segments(source),
-            hypotheses=read_segments(options.texts.given.systems[system]),
-        )

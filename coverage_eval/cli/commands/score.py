@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from typing import Any
 
@@ -38,8 +38,7 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Column, check_columns, source_name
+from coverage_eval.core.files import Column, check_columns, source_name, zip_lines
 from coverage_eval.core.mark import NamedError
 from coverage_eval.core.measure import Metric, Result
 from coverage_eval.core.settings import output_file_setting, setting
@@ -134,7 +133,9 @@ class SegmentGate:
             chosen = (
                 {name: column[number] for name, column in columns.items()}
                 | {free.get(name, name): cell for name, cell in row.items()}
-                for number, row in _numbered(rows, len(reasons), texts.systems[0])
+                for row, number in zip_lines(
+                    (texts.systems[0], "what was scored"), (rows, range(len(reasons)))
+                )
                 if bool(reasons[number]) in wanted
             )
             if changed := write_records(file, [*columns, *free.values()], chosen):
@@ -225,25 +226,6 @@ def _records(texts: Dataset) -> tuple[list[str], Iterable[dict[str, Any]]]:
 
     rows = enumerate(texts.rows(), start=1)
     return names, (dict(zip(names, cells(*row), strict=True)) for row in rows)
-
-
-def _numbered(
-    records: Iterable[dict[str, Any]], count: int, name: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The input's rows, numbered from 0; it was read before, and had so many.
-
-    Raises:
-        DataError: The input has another number of rows now.
-    """
-    now = 0
-    for now, record in enumerate(records, start=1):
-        if now <= count:
-            yield now - 1, record
-    if now != count:
-        raise DataError(
-            f"{name}: changed while it was read: {count} segments were scored, and now there are "
-            f"{now}"
-        )
 
 
 _HELP = """{summary}
