@@ -9,9 +9,8 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
-from inspect import cleandoc
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
@@ -36,9 +35,8 @@ from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.registry import METRICS
 from fast_align_wrapper.files import open_file_number
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 Option = Callable[[Any], Any]
+"""Adds an option, or several, to a command."""
 
 _MAX = 1_000_000_000
 """The greatest number of any option, so that sums and products stay finite and loops end."""
@@ -187,11 +185,12 @@ def signatures_file(output: str | None, output_format: str | None) -> str | None
         output: The table's file; None or ``-`` for standard output, which has no such file.
         output_format: The table's format.
     """
-    if output in {None, "-"} or output_format not in {"csv", "jsonl", "tsv"}:
-        return None
-    if _is_device(str(output)) or open_file_number(str(output)) is not None:
-        return None  # nothing stands beside a pipe, /dev/null or /dev/stdout
-    return f"{output}.signatures"
+    name = output or "-"
+    # Nothing stands beside a pipe, /dev/null or /dev/stdout.
+    is_stream = name == "-" or _is_device(name) or open_file_number(name) is not None
+    return (
+        None if is_stream or output_format not in {"csv", "jsonl", "tsv"} else f"{name}.signatures"
+    )
 
 
 def _is_device(name: str) -> bool:
@@ -211,9 +210,7 @@ def _inputs(context: click.Context) -> Iterator[str]:
         yield from (item for item in several if isinstance(item, str))
 
 
-def add_options(
-    command: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
-) -> Callable[..., Any]:
+def add_options(command: Callable[..., Any], options: Sequence[Option]) -> Callable[..., Any]:
     """Decorate a command with options, in the order of ``--help``."""
     for add in reversed(options):
         command = add(command)
@@ -236,9 +233,7 @@ def click_option(
     attributes = {"group": group, **item.metadata}
     default = None if item.default is MISSING else item.default
     flag = f"--{item.name.replace('_', '-')}"
-    names = [f"{flag}/--no{flag[1:]}" if default is True else attributes.pop("flag", flag)]
-    names = attributes.pop("flags", names)
-    attributes["help"] = cleandoc(attributes["help"])
+    flags = attributes.pop("flags", [attributes.pop("flag", flag)])
     choices = attributes.pop("choices", None)
     limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
     kind = str(item.type).removesuffix(" | None")
@@ -252,16 +247,16 @@ def click_option(
         attributes["type"] = _RANGES[kind](**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
         attributes["default"] = default
-    return option(*names, item.name, **attributes)
+    return option(*flags, item.name, **attributes)
 
 
-def options_as(
+def as_object(
     name: str,
     kind: type[Any],
     *first: Option,
     without: Collection[str] = (),
     group: str = GROUPS[0],
-) -> Callable[[F], Callable[..., Any]]:
+) -> Option:
     """A decorator that adds the options that a dataclass declares.
 
     The command receives them as one object.
@@ -280,7 +275,7 @@ def options_as(
     ]
     names = [item.name for item in fields(kind)]
 
-    def add(command: F) -> Callable[..., Any]:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_object(**values: Any) -> Any:
             made = kind(**{field: values.pop(field) for field in names if field in values})
@@ -390,10 +385,10 @@ class ScoreOutput(Output):
         return self.resamples if self.confidence else 0
 
 
-output_options = options_as("output", Output)
+output_options = as_object("output", Output)
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``."""
 
-scoring_options = options_as("output", ScoreOutput)
+scoring_options = as_object("output", ScoreOutput)
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
 output_option = option(
@@ -413,10 +408,7 @@ jobs_option = option(
 )  # fmt: skip
 
 
-strict_option = option(
-    "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
-    help="Turn warnings into errors.",
-)  # fmt: skip
+strict_option = click_option(ScoreOutput.__dataclass_fields__["strict"])
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
@@ -522,7 +514,7 @@ _LINKS = {"--links": "links", "--ref-links": "ref_links"}
 
 def text_options(
     *positional: str, options: Sequence[str] = (), needed: Sequence[str] = ()
-) -> Callable[[F], Callable[..., Any]]:
+) -> Option:
     """Add a command's texts, which are named by position or by option.
 
     The command receives them as one ``texts``, a :class:`Dataset`, and ``documents`` if it has
@@ -538,7 +530,7 @@ def text_options(
     """
     cuts = "ref" in {*positional, *options}
 
-    def add(command: F) -> Callable[..., Any]:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
         declared = {item.name for item in command.__click_params__}  # type: ignore[attr-defined]
         sides = [side for side in _SIDES if side in {*positional, *options, *declared}]
 
@@ -582,7 +574,7 @@ def text_options(
     return add
 
 
-def _text_option(name: str) -> Callable[[Any], Any]:
+def _text_option(name: str) -> Option:
     side = _SIDES[name]
     several: dict[str, Any] = {"multiple": name in _SEVERAL, "metavar": "TEXT"}
     if name == "systems":
@@ -744,14 +736,14 @@ OF_DROP = {"sink", "symmetrize"}
 """Options that only the command of DROP has."""
 
 
-def alignment_options(without: Set[str] = frozenset()) -> Callable[[F], Callable[..., Any]]:
+def alignment_options(without: Set[str] = frozenset()) -> Option:
     """Add ``--src`` and where links come from; the command receives the latter as ``alignment``.
 
     Args:
         without: Fields of :class:`AlignerSettings` without an option.
     """
     source = option("-s", "--src", metavar="FILE", help="Read the source text from this file.")
-    links = options_as("alignment", AlignerSettings, without=without, group="Alignment")
+    links = as_object("alignment", AlignerSettings, without=without, group="Alignment")
     return lambda command: links(source(command))
 
 

@@ -12,17 +12,9 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import check_inputs, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
+from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    Group,
-    ScoreOutput,
-    options_as,
-    output_option,
-    scoring_options,
-    strict_option,
-    text_options,
-)
 from coverage_eval.cli.output import (
     echo_findings,
     present_counted,
@@ -50,7 +42,7 @@ _symmetrize_option = option(
 )  # fmt: skip
 
 
-@click.group("align", cls=Group)
+@click.group("align", cls=options.Group)
 def align() -> None:
     """Word alignment: train a model, align text, symmetrise and evaluate links.
 
@@ -88,10 +80,10 @@ class TrainingOptions:
 
 
 @align.command("train")
-@text_options("src", "tgt")
-@options_as("options", TrainingOptions)
-@strict_option
-def train(texts: Dataset, options: TrainingOptions, strict: bool) -> None:
+@options.text_options("src", "tgt")
+@options.as_object("asked", TrainingOptions)
+@options.strict_option
+def train(texts: Dataset, asked: TrainingOptions, strict: bool) -> None:
     """Train both directions on SRC and TGT, and write one model file.
 
     Other settings of fast_align are arguments of Aligner.train in Python.
@@ -101,34 +93,34 @@ def train(texts: Dataset, options: TrainingOptions, strict: bool) -> None:
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
       coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
-    if options.output == "-":
+    if asked.output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
     source, target = texts.given.source, texts.given.references[0]
     assert source is not None
-    if options.purpose is not None:
+    if asked.purpose is not None:
         check_readable_again(source, target)
     with Aligner.train_pairs(
         ((row.source or "", row.references[0]) for row in texts.rows()),
-        tokenize=options.tokenize,
-        src_tokenize=options.src_tokenize,
+        tokenize=asked.tokenize,
+        src_tokenize=asked.src_tokenize,
         progress=True,
     ) as aligner:
         model = aligner.model
         few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
         findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, known=few)
         echo_findings(findings, strict=strict)
-        if options.purpose == "omissions":
+        if asked.purpose == "omissions":
             add_omission_data(aligner, partial(read_parallel, source, target), progress=True)
-        model.save(options.output)
-    say(f"{options.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
+        model.save(asked.output)
+    say(f"{asked.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @align.command("apply")
 @click.argument("model")
-@text_options("src", "tgt")
+@options.text_options("src", "tgt")
 @_symmetrize_option
-@strict_option
-@output_option
+@options.strict_option
+@options.output_option
 def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str | None) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
@@ -159,7 +151,7 @@ def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str
 @click.argument("fwd")
 @click.argument("rev")
 @_symmetrize_option
-@output_option
+@options.output_option
 def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV.
 
@@ -174,8 +166,8 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
 @align.command("aer")
 @click.argument("links")
 @click.argument("gold")
-@scoring_options
-def aer(links: str, gold: str, output: ScoreOutput) -> None:
+@options.scoring_options
+def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from coverage_eval.align.gold import check_gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
 from coverage_eval.attention_maps.formats.native import ENDINGS
@@ -21,24 +20,12 @@ from coverage_eval.attention_maps.scores import (
     SCORES,
     ScoreTable,
     SegmentScores,
-    compare_with_gold,
 )
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
+from coverage_eval.cli import options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import (
-    Group,
-    Output,
-    OutputFile,
-    ScoreOutput,
-    options_as,
-    output_option,
-    output_options,
-    parse_list,
-    scoring_options,
-)
-from coverage_eval.cli.output import present_counted, print_lines, show, warn
+from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import source_name
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.settings import file_setting, setting
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
@@ -48,7 +35,7 @@ from coverage_eval.plotting.saving import save_figure
 from fast_align_wrapper.links import format_links
 
 
-@click.group("attention", cls=Group)
+@click.group("attention", cls=options.Group)
 def attention() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
@@ -164,7 +151,8 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 @attention.command("score", lists={"Scores": _SCORE_LIST})
 @_maps_argument
 @option(
-    "-m", "--metrics", "names", metavar="LIST", callback=parse_list("metric", SCORES), names=SCORES,
+    "-m", "--metrics", "names", metavar="LIST", names=SCORES,
+    callback=options.parse_list("metric", SCORES),
     help="Show these columns, such as confidence,zeros.  [default: all]",
 )  # fmt: skip
 @option(
@@ -172,8 +160,8 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
     is_flag=True,
     help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
-@output_options
-def score(file: str, names: list[str] | None, per_word: bool, output: Output) -> None:
+@options.output_options
+def score(file: str, names: list[str] | None, per_word: bool, output: options.Output) -> None:
     """Print coverage scores of segments and of the corpus.
 
     There is one line per segment, then one for the corpus: the mean over segments, and the sum for
@@ -246,7 +234,7 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 
 @attention.command("links")
 @_maps_argument
-@output_option
+@options.output_option
 def links(file: str, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
@@ -260,31 +248,10 @@ def links(file: str, output: str | None) -> None:
     print_lines((format_links(hard_links(item)) for item in read_maps(file)), output)
 
 
-@attention.command("aer")
-@_maps_argument
-@click.argument("gold")
-@scoring_options
-def aer(file: str, gold: str, output: ScoreOutput) -> None:
-    """Print AER and SAER of attention against gold links.
-
-    AER uses the attention's hard links, SAER its weights; both are percentages. GOLD links the
-    tokens of MAPS.
-
-    \b
-    Example:
-      coverage-eval attention aer maps.npz test.gold
-    """
-    maps, golds = read_maps(file), list(read_gold(gold))
-    figures = compare_with_gold(maps, golds)
-    links = [tuple(hard_links(item)) for item in maps]
-    findings = check_gold(links, golds, name=source_name(gold))
-    show(warn(present_counted(figures, output), findings, strict=output.strict), output)
-
-
 @attention.command("convert", endings=ENDINGS)
-@options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
+@options.as_object("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
     help="Write this .npz or .jsonl file.",
 )  # fmt: skip
 def convert(dump: DumpOptions, output: str) -> None:
@@ -308,7 +275,7 @@ def convert(dump: DumpOptions, output: str) -> None:
     help="The segment, counted from 1.",
 )  # fmt: skip
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
 def plot(file: str, number: int, other: str | None, output: str) -> None:
@@ -346,7 +313,7 @@ def plot(file: str, number: int, other: str | None, output: str) -> None:
 
 @attention.command("simplex", endings=PICTURES)
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 def simplex(output: str) -> None:

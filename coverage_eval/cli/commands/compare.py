@@ -4,37 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from coverage_eval.align.aligner import AlignerSettings
+from coverage_eval.cli import options
 from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say, wrap
-from coverage_eval.cli.options import (
-    OF_DROP,
-    Command,
-    Output,
-    OutputFile,
-    alignment_options,
-    check_links,
-    given_options,
-    jobs_option,
-    options_as,
-    output_options,
-    parse_differences,
-    parse_list,
-    parse_named_files,
-    refuse,
-    signature_option,
-    strict_option,
-    text_options,
-)
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict
@@ -56,14 +38,11 @@ from coverage_eval.core.show.table import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.registry import METRICS, metric_class
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +105,7 @@ class ComparisonOptions:
         if not (texts.references or texts.source or wanted):
             raise click.UsageError(self._how_to_name_the_reference())
         kinds = {str(name): metric_class(str(name)) for name in self.evaluation().column_names()[0]}
-        check_links(
+        options.check_links(
             self.alignment, texts.source, {f"metric {name}": kinds[name].needs for name in kinds}
         )
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
@@ -141,9 +120,9 @@ class ComparisonOptions:
             )
             if need in kind.needs and not text
         ]
-        words = sorted(given_options() & {"tokenize", "lowercase"})
+        words = sorted(options.given_options() & {"tokenize", "lowercase"})
         takes_words = any(issubclass(kind, TokenMetric) for kind in kinds.values())
-        refuse({
+        options.refuse({
             f"the baseline {baseline!r} is not one of the systems {', '.join(texts.systems)}":
                 baseline is not None and baseline not in texts.systems,
             f"--scores {', '.join(taken)}: is a metric of this program; rename it": taken,
@@ -186,33 +165,35 @@ class ComparisonOptions:
 
 
 _OPTIONS = (
-    alignment_options(without=OF_DROP),
+    options.alignment_options(without=options.OF_DROP),
     option(
-        "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+        "-m", "--metrics", metavar="LIST", names=METRICS,
+        callback=options.parse_list("metric", METRICS),
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
         "for English; without --ref rep-letters-no-ref,length-ratio, and omissions with a model]",
     ),
     option(
-        "--scores", metavar="NAME=FILE", multiple=True, callback=parse_named_files, is_eager=True,
-        group="Metrics",
+        "--scores", metavar="NAME=FILE", multiple=True, is_eager=True, group="Metrics",
+        callback=options.parse_named_files,
         help="Add a column with the segment scores in this file, with intervals and tests: CSV "
         "or JSON of comet-score.",
     ),
     option(
-        "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
+        "--lower-is-better", metavar="LIST", group="Metrics",
+        callback=options.parse_list("score", ()),
         help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
-    options_as("test", SignificanceTest, group="Statistics"),
-    jobs_option,
-    strict_option,
+    options.as_object("test", SignificanceTest, group="Statistics"),
+    options.jobs_option,
+    options.strict_option,
 )  # fmt: skip
 
 
-def comparison_options(command: F) -> Callable[..., Any]:
+def comparison_options(command: Any) -> Any:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return text_options("systems", options=("ref",))(
-        options_as("options", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
+    return options.text_options("systems", options=("ref",))(
+        options.as_object("asked", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
     )
 
 
@@ -224,7 +205,7 @@ class TableOptions:
         None,
         f"Add these tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
         metavar="LIST",
-        callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
+        callback=options.parse_list("breakdown", ("all", *BREAKDOWNS)),
     )
     worst: int | None = setting(
         None,
@@ -240,30 +221,24 @@ class TableOptions:
         "all evidence.",
         group=GROUPS[0],
     )
-    trust: bool = setting(
-        False,
-        "Say how far omissions and additions can be believed on these texts: plant errors in some "
-        "segments and count how many are found.",
-    )
-
     fail_if_worse: dict[str, float] | None = setting(
         None,
         "End with exit status 3 if a system is significantly worse than the baseline by one of "
         "these metrics, separated by commas. A number is the least difference that counts, as in "
         "rep,drop=0.5.",
         metavar="LIST",
-        callback=parse_differences,
+        callback=options.parse_differences,
         group="Statistics",
     )
 
-    def check(self, systems: Sequence[str], output: Output) -> None:
+    def check(self, systems: Sequence[str], output: options.Output) -> None:
         """Refuse tables that cannot be made or printed, before any text is read.
 
         Raises:
             click.UsageError: The first thing that is wrong.
         """
         picture = Path(output.output or "").suffix.lower() in PICTURES
-        refuse({
+        options.refuse({
             "--fail-if-worse needs a system beside the baseline":
                 self.fail_if_worse and len(systems) < 2,
             f"-o {output.output} draws differences from a baseline: it needs another system":
@@ -307,13 +282,13 @@ def _usage_errors(flag: str) -> Iterator[None]:
         raise click.UsageError(f"{flag}: {error}") from error
 
 
-@click.command("compare", cls=Command, endings=PICTURES)
+@click.command("compare", cls=options.Command, endings=PICTURES)
 @comparison_options
-@options_as("tables", TableOptions, group="Output")
-@signature_option
-@output_options
+@options.as_object("tables", TableOptions, group="Output")
+@options.signature_option
+@options.output_options
 def compare(
-    options: ComparisonOptions, tables: TableOptions, signature: bool, output: Output
+    asked: ComparisonOptions, tables: TableOptions, signature: bool, output: options.Output
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
@@ -332,11 +307,11 @@ def compare(
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
-    options.check()
-    tables.check(options.texts.systems, output)
+    asked.check()
+    tables.check(asked.texts.systems, output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
-    result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
-    comparison = compare_result(result, options.test)
+    result = asked.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
+    comparison = compare_result(result, asked.test)
     is_brief = output.output is None and output.output_format == "text"
     printable = tables.present(comparison, result, signature=signature or not is_brief)
     worse = []
@@ -346,40 +321,34 @@ def compare(
             worse = find_worse(comparison, gate)
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
+    printable = warn(printable, result.findings, result.unknown_words, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:
         print_lines(evidence_lines(comparison), output.output, as_is=True)
     else:
         show(printable, output, signed=signature)  # once nothing can fail any more
-    if tables.trust:
-        for sentence in trust_sentences(result, comparison.trust):
-            say(sentence)
-        if not comparison.trust:
-            say(
-                "--trust: no column of omissions or additions, or no segment is long enough", "note"
-            )
     for item in worse:
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:
         click.get_current_context().exit(CLOSED)
 
 
-@click.command("report", cls=Command, endings=(".html",))
+@click.command("report", cls=options.Command, endings=(".html",))
 @comparison_options
 @option(
-    "--attention", "dumps", metavar="[NAME=]MAPS", multiple=True, callback=parse_named_files,
+    "--attention", "maps", metavar="[NAME=]MAPS", multiple=True,
+    callback=options.parse_named_files,
     help="Show the attention of this system, from a file of 'attention convert'.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
 @option(
-    "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
+    "-o", "--output", metavar="FILE", type=options.OutputFile(), required=True,
     help="Write the report to this file.",
 )  # fmt: skip
 def report(
-    options: ComparisonOptions,
-    dumps: dict[str, str],
+    asked: ComparisonOptions,
+    maps: dict[str, str],
     title: str | None,
     output: str,
 ) -> None:
@@ -394,13 +363,12 @@ def report(
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    maps = _by_system(dumps, options.texts.systems)
-    options.check()
-    check_source(*maps.values())
-    attention = {name: read_maps(file) for name, file in maps.items()}
-    result = options.measure(evidence=True)
-    comparison = compare_result(result, options.test)
-    echo_findings(result.findings, strict=options.strict)
+    files = _by_system(maps, asked.texts.systems)
+    asked.check()
+    attention = {name: read_maps(file) for name, file in files.items()}
+    result = asked.measure(evidence=True)
+    comparison = compare_result(result, asked.test)
+    echo_findings(result.findings, strict=asked.strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
         page = make_report(comparison, title=title, command=command, attention=attention)

@@ -14,27 +14,10 @@ from typing import Any
 import click
 
 from coverage_eval.align.aligner import AlignerSettings
+from coverage_eval.cli import options
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    OF_DROP,
-    Command,
-    Option,
-    Percentage,
-    ScoreOutput,
-    add_options,
-    alignment_options,
-    check_links,
-    click_option,
-    given_options,
-    jobs_option,
-    options_as,
-    refuse,
-    scoring_options,
-    signature_option,
-    text_options,
-)
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
@@ -78,7 +61,7 @@ class SegmentGate:
         "End with exit status 3 if significantly more segments have an error than if this "
         "percentage of them had one, or if more have one that is no guess; and name them.",
         metavar="PERCENT",
-        type=Percentage(0, 100),
+        type=options.Percentage(0, 100),
     )
 
     @property
@@ -195,7 +178,7 @@ def _table_of(texts: Dataset) -> TextTable | None:
     return columns if isinstance(columns, TextTable) else None
 
 
-def _rows_file(texts: Dataset, output: ScoreOutput) -> str | None:
+def _rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
     """The file that gets every row of the output's table with its verdict, if one was asked for.
 
     It is JSON Lines of --sentence-level, where the output is a column.
@@ -205,10 +188,10 @@ def _rows_file(texts: Dataset, output: ScoreOutput) -> str | None:
     return output.output if wanted and _table_of(texts) else None
 
 
-filter_options = options_as("gate", SegmentGate, without={"fail_above"}, group="Output")
+filter_options = options.as_object("gate", SegmentGate, without={"fail_above"}, group="Output")
 """Adds the options of files; the command receives them as one ``gate``."""
 
-gate_options = options_as("gate", SegmentGate, group="Output")
+gate_options = options.as_object("gate", SegmentGate, group="Output")
 """Adds them, and the gate for flags, some of which are false alarms."""
 
 
@@ -258,38 +241,38 @@ def score_command(name: str) -> click.Command:
 
     def command(
         texts: Dataset,
-        output: ScoreOutput,
+        output: options.ScoreOutput,
         documents: DocumentSettings | None = None,
         jobs: int = 1,
         alignment: AlignerSettings = _NO_LINKS,
         gate: SegmentGate = _NO_FILTER,
-        **options: Any,
+        **settings: Any,
     ) -> None:
         chosen = name
         for (flag, value), form in METRICS[name].forms.items():
-            if options.get(flag) == value:
+            if settings.get(flag) == value:
                 chosen = form
-            if value is True or options.get(flag) == value:
-                options.pop(flag, None)
+            if value is True or settings.get(flag) == value:
+                settings.pop(flag, None)
         kind = kinds[chosen]
         others = set().union(*map(_names, kinds.values())) - _names(kind)
-        unfit = given_options() & others - {flag for flag, _ in METRICS[name].forms}
+        unfit = options.given_options() & others - {flag for flag, _ in METRICS[name].forms}
         listed = " and ".join(f"--{flag.replace('_', '-')}" for flag in sorted(unfit))
         what = "links from files" if alignment.has_links else f"{kind.name}, which joins no links"
-        refuse({
+        options.refuse({
             f"{listed} is not for {kind.name}": unfit,
-            f"--symmetrize is not for {what}": "symmetrize" in given_options()
+            f"--symmetrize is not for {what}": "symmetrize" in options.given_options()
             and ("coverages" in kind.needs or alignment.has_links),
         })  # fmt: skip
-        check_links(alignment, texts.source, {kind.name: kind.needs})
+        options.check_links(alignment, texts.source, {kind.name: kind.needs})
         gate.check(texts, documents)
-        if file := options.get("stopwords"):
-            options["stopwords"] = StopWords.read(file)
+        if file := settings.get("stopwords"):
+            settings["stopwords"] = StopWords.read(file)
         evaluation = Evaluation(
             texts,
             alignment,
             [chosen],
-            own_settings={chosen: options},
+            own_settings={chosen: settings},
             jobs=jobs,
             evidence=output.by_segment,
             progress=True,
@@ -321,22 +304,22 @@ def score_command(name: str) -> click.Command:
     )
     own_source = ["src"] if source and not is_aligned else []
     named = ["hyp", *(["ref"] if has_references else [])]
-    options = [
-        text_options(*named, options=own_source, needed=own_source),
+    added = [
+        options.text_options(*named, options=own_source, needed=own_source),
         *_setting_options(name, kinds),
-        alignment_options() if is_aligned else jobs_option,
-        scoring_options,
+        options.alignment_options() if is_aligned else options.jobs_option,
+        options.scoring_options,
     ]
     if kinds[name].higher_is_better is False:  # a segment without an error has the score 0
-        options.append(filter_options)
-    return click.command(name, cls=Command)(add_options(command, options))
+        added.append(filter_options)
+    return click.command(name, cls=options.Command)(options.add_options(command, added))
 
 
 def _names(kind: type[Metric]) -> set[str]:
     return {item.name for item in fields(kind)}
 
 
-def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option]:
+def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[options.Option]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
     settings: dict[str, Field[Any]] = {}
     for kind in kinds.values():
@@ -345,7 +328,10 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Optio
     choices = {flag: value for flag, value in forms if value is not True}
     flags = {flag: METRICS[form].summary for (flag, value), form in forms.items() if value is True}
     return [
-        *(click_option(item, choices.get(item.name), "Metrics") for item in settings.values()),
+        *(
+            options.click_option(item, choices.get(item.name), "Metrics")
+            for item in settings.values()
+        ),
         *(
             option(f"--{flag}", is_flag=True, help=text, group="Metrics")
             for flag, text in flags.items()
@@ -353,8 +339,8 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Optio
     ]
 
 
-@click.command("omissions", cls=Command)
-@text_options("hyp", options=("ref",))
+@click.command("omissions", cls=options.Command)
+@options.text_options("hyp", options=("ref",))
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
     help="Rank segments by what this other system's output covers and HYP does not; give it once "
@@ -362,7 +348,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Optio
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @option(
-    "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",
+    "--false-alarms", type=options.Percentage(0, 50, min_open=True), metavar="PERCENT",
     default=100 * DEFAULT_FALSE_ALARMS, show_default="4%",
     help="Flag a segment if no more than this percentage of complete translations of its length "
     "look as incomplete: more flags find more errors, and more false ones.",
@@ -373,9 +359,9 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Optio
     "and count how many are found.",
 )  # fmt: skip
 @gate_options
-@alignment_options(without={*OF_DROP, "ref_links", "links"})
-@signature_option
-@scoring_options
+@options.alignment_options(without={*options.OF_DROP, "ref_links", "links"})
+@options.signature_option
+@options.scoring_options
 def omissions(
     texts: Dataset,
     documents: DocumentSettings | None,
@@ -385,7 +371,7 @@ def omissions(
     gate: SegmentGate,
     alignment: AlignerSettings,
     signature: bool,
-    output: ScoreOutput,
+    output: options.ScoreOutput,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 
@@ -417,8 +403,8 @@ def omissions(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
     """
-    check_links(alignment, texts.source, {})
-    refuse({
+    options.check_links(alignment, texts.source, {})
+    options.refuse({
         "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
         "omissions -o M'; without parallel text, train on the source and the outputs themselves":
             alignment.model is None,
@@ -473,7 +459,7 @@ def omissions(
 
 
 def _present_flags(
-    result: Result, flagged: Sequence[bool], reasons: Sequence[str], output: ScoreOutput
+    result: Result, flagged: Sequence[bool], reasons: Sequence[str], output: options.ScoreOutput
 ) -> Printable:
     """How many segments are flagged, and the strongest span of each of the worst."""
     ((name, metric),) = result.metrics.items()

@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.cli import options
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    Command,
-    Percentage,
-    ScoreOutput,
-    jobs_option,
-    named_texts,
-    options_as,
-    refuse,
-    strict_option,
-)
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.settings import file_setting, output_file_setting, setting
@@ -73,21 +64,13 @@ class SegmentOptions:
         "End with exit status 3 if a document lacks more than this percentage of its source's "
         "words in whole lines, and name these documents.",
         metavar="PERCENT",
-        type=Percentage(0, 100),
+        type=options.Percentage(0, 100),
         group="Output",
-    )
-    keep: str | None = output_file_setting(
-        "Write the documents that lack no more than --fail-above (by default nothing) to this "
-        "file: JSON Lines with source, output, score and the missing lines.",
-        group="Output",
-    )
-    reject: str | None = output_file_setting(
-        "Write the other documents to this file.", group="Output"
     )
 
     def check(self) -> None:
         """Raise a usage error for options that do not say what to cut, and by what."""
-        refuse({
+        options.refuse({
             "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
             "language": bool(self.ref) == bool(self.src),
             "--ref needs no --model": self.ref and self.model,
@@ -97,15 +80,15 @@ class SegmentOptions:
 
     def read(self) -> Iterator[DocumentTexts]:
         """The documents."""
-        texts = named_texts({"hyp": self.hyp, "src": self.src, "ref": self.ref})
+        texts = options.named_texts({"hyp": self.hyp, "src": self.src, "ref": self.ref})
         return read_documents(texts["hyp"], texts["ref"] or texts["src"])
 
 
-@click.command("segment", cls=Command, endings=(".html",), any_ending=True)
-@options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
-@jobs_option
-@strict_option
-def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
+@click.command("segment", cls=options.Command, endings=(".html",), any_ending=True)
+@options.as_object("asked", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
+@options.jobs_option
+@options.strict_option
+def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     """Cut an output by its source's lines, and find the lines that are missing.
 
     OUTPUT is the translation of a document, with any lines ('-' reads standard input; .gz and .zst
@@ -127,27 +110,27 @@ def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
     from coverage_eval.documents.cut_documents import segment_documents
     from coverage_eval.documents.segment import Segmenter, summary
 
-    options.check()
-    documents = list(options.read())
-    if options.ref:
+    asked.check()
+    documents = list(asked.read())
+    if asked.ref:
         lines = (line for document in documents for line in document.source)
-        segmenter = Segmenter.of_references(options.tokenize, lines)
+        segmenter = Segmenter.of_references(asked.tokenize, lines)
     else:
-        with Aligner.load(str(options.model)) as aligner:
+        with Aligner.load(str(asked.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
     found = list(segment_documents(documents, segmenter, jobs=jobs, progress=True))
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
-    is_page = (options.output or "").lower().endswith(".html")
-    shown: Iterable[str] = [_page(found)] if is_page else _lines(found, options.output_format)
-    print_lines(shown, options.output, as_is=True)
+    is_page = (asked.output or "").lower().endswith(".html")
+    shown: Iterable[str] = [_page(found)] if is_page else _lines(found, asked.output_format)
+    print_lines(shown, asked.output, as_is=True)
     said = summary([cut.segmentation for cut in found])
-    is_silent = options.output_format == "text" and not is_page
+    is_silent = asked.output_format == "text" and not is_page
     has_more = is_silent and any(row["line"] is None for row in _rows(found))
     hint = "; -f tsv shows them" if has_more else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
-    gate_documents(found, options.fail_above, options.keep, options.reject)
+    gate_documents(found, asked.fail_above)
 
 
 def _page(found: Sequence[CutDocument]) -> str:
@@ -185,8 +168,8 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
 def gate_documents(
     documents: Sequence[CutDocument],
     fail_above: float | None,
-    keep: str | None,
-    reject: str | None,
+    keep: str | None = None,
+    reject: str | None = None,
     *,
     additions: bool = False,
 ) -> None:
@@ -237,7 +220,7 @@ def document_figures(cut: CutDocument) -> dict[str, Any]:
 
 
 def with_passages(
-    printed: Printable, documents: Sequence[CutDocument], output: ScoreOutput
+    printed: Printable, documents: Sequence[CutDocument], output: options.ScoreOutput
 ) -> Printable:
     """Put missing lines, and text that belongs to none, before what is printed of segments."""
     if output.score_only or not FORMATS[output.output_format].several:
