@@ -15,13 +15,7 @@ from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import (
-    echo_findings,
-    present_counted,
-    print_lines,
-    show,
-    warn,
-)
+from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import check_readable_again, read_parallel, source_name
@@ -29,15 +23,11 @@ from coverage_eval.core.machine import with_bar
 from coverage_eval.core.settings import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
-from fast_align_wrapper.links import (
-    DEFAULT_SYMMETRIZATION,
-    SYMMETRIZATIONS,
-    format_links,
-)
-from fast_align_wrapper.links import symmetrize as join
+from fast_align_wrapper import links as word_links
 
 _symmetrize_option = option(
-    "--symmetrize", default=DEFAULT_SYMMETRIZATION, type=click.Choice(SYMMETRIZATIONS),
+    "--symmetrize", default=word_links.DEFAULT_SYMMETRIZATION,
+    type=click.Choice(word_links.SYMMETRIZATIONS),
     help="Join the links of the two directions by this heuristic.",
 )  # fmt: skip
 
@@ -140,7 +130,7 @@ def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str
         def checked_lines() -> Iterator[str]:
             is_file = output not in {None, "-"}  # printed links show the progress themselves
             shown = with_bar(rows, "aligning", texts.sample.size, wanted=is_file)
-            yield from map(format_links, shown)
+            yield from map(word_links.format_links, shown)
             findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
@@ -159,8 +149,11 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
     Example:
       coverage-eval align symmetrize forward.links reverse.links --symmetrize union -o union.links
     """
-    rows = read_link_pairs(fwd, rev)
-    print_lines((format_links(join(one, two, symmetrize)) for one, two in rows), output)
+    joined = (
+        word_links.symmetrize(forward, reverse, symmetrize)
+        for forward, reverse in read_link_pairs(fwd, rev)
+    )
+    print_lines(map(word_links.format_links, joined), output)
 
 
 @align.command("aer")
@@ -175,7 +168,6 @@ def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
       coverage-eval align aer test.links test.gold --confidence
     """
     rows = list(read_with_gold(links, gold))
-    statistics = AER.count(rows)
-    counted = [(metric(), statistics) for metric in LINK_METRICS]
-    found = check_gold(*zip(*rows, strict=True), name=source_name(gold))
-    show(warn(present_counted(counted, output), found, strict=output.strict), output)
+    printable = present_counted([metric() for metric in LINK_METRICS], AER.count(rows), output)
+    findings = check_gold(*zip(*rows, strict=True), name=source_name(gold))
+    show(warn(printable, findings, strict=output.strict), output)

@@ -16,11 +16,7 @@ from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
 from coverage_eval.attention_maps.formats.native import ENDINGS
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import Head, UnclearMapsError
-from coverage_eval.attention_maps.scores import (
-    SCORES,
-    ScoreTable,
-    SegmentScores,
-)
+from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option

@@ -279,12 +279,8 @@ def score_command(name: str) -> click.Command:
             documents=documents,
         )
         result = evaluation.run()
-        printed = warn(
-            present_result(result, output),
-            result.findings,
-            result.unknown_words,
-            strict=output.strict,
-        )
+        printed = present_result(result, output)
+        printed = warn(printed, result.findings, result.unknown_words, strict=output.strict)
         rows = None if kind.higher_is_better else _rows_file(texts, output)
         if rows is None:
             show(printed, output)
