@@ -28,7 +28,7 @@ def test_public_names_exist_and_are_documented(name):
         ("import coverage_eval, coverage_eval.cli", "[]"),
         (
             "from importlib import import_module\n"
-            "for name in ('compare', 'omissions', 'attention', 'align', 'demo'):\n"
+            "for name in ('compare', 'score', 'segment', 'attention', 'align', 'bundled'):\n"
             "    import_module(f'coverage_eval.cli.commands.{name}')",
             "['numpy']",
         ),

@@ -55,8 +55,8 @@ A command of a metric is made from it. The others are made in the module of the 
 of :data:`HOMES`, which is imported when the command is used, so that --help stays fast.
 """
 
-HOMES = {"report": "compare"}
-"""Commands that another command's module makes."""
+HOMES = {"audit": "bundled", "demo": "bundled", "omissions": "score", "report": "compare"}
+"""Commands whose module has another name."""
 
 
 def _commands() -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import coverage_eval.cli.commands.score as score_module
+import coverage_eval.cli.options as options_module
 from coverage_eval.repetition.rep import REP
 from tests.conftest import COMMAND
 
@@ -50,7 +50,7 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(score_module, "Dataset", fail)
+    monkeypatch.setattr(options_module, "Dataset", fail)
     done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 
@@ -61,7 +61,7 @@ def test_ctrl_c_during_an_import_is_one_line(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise ImportError("initialization failed") from KeyboardInterrupt()
 
-    monkeypatch.setattr(score_module, "Dataset", fail)
+    monkeypatch.setattr(options_module, "Dataset", fail)
     done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
     assert (done.returncode, done.stderr) == (130, "coverage-eval: error: interrupted\n")
 
@@ -70,7 +70,7 @@ def test_a_bug_is_not_hidden(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a mistake")
 
-    monkeypatch.setattr(score_module, "Dataset", fail)
+    monkeypatch.setattr(options_module, "Dataset", fail)
     with pytest.raises(RuntimeError, match="a mistake"):
         run_cli("rep", "hyp", "ref", cwd=folder)
 
