@@ -29,7 +29,7 @@ from fast_align_wrapper import AlignerError
 
 SECTIONS = {
     "Find errors": {
-        "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
+        "omissions": "Find source words that an output leaves out, or words that it adds.",
         "segment": "Cut an output by its source's lines, and find the lines that are missing.",
         "rep": METRICS["rep"].summary,
         "drop": METRICS["drop"].summary,
@@ -145,7 +145,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     help="Refuse texts with a line of more bytes than this.",
 )  # fmt: skip
 def cli(max_line_bytes: int) -> None:
-    """Find and explain coverage errors in machine translation.
+    """Find the words that a machine translation repeats or leaves out.
 
     \b
     Example:

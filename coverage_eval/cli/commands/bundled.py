@@ -35,9 +35,9 @@ def audit(name: str | None, scores: str | None, output: options.Output) -> None:
 
     Without NAME all audits run, and the claims that do not hold are printed. With NAME the command
     prints the claims of one audit, and the facts against them; -f csv and -f json have every fact.
-    The verdicts are confirmed, contradicted, not decidable and not checked; a contradicted claim is
-    a finding, so the exit status is 0. With -b it prints for each claim the number of facts that do
-    not hold.
+    The verdicts are confirmed, contradicted, not decidable and not checked. What is claimed on
+    average or in general is confirmed in spite of exceptions; a contradicted claim is a finding, so
+    the exit status is 0. With -b it prints for each claim the number of facts that do not hold.
 
     A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85. The
     command prints the difference of each cell, and for each pair of systems and each metric whether

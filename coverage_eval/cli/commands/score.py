@@ -370,7 +370,7 @@ def omissions(
     signature: bool,
     output: options.ScoreOutput,
 ) -> None:
-    """Find source words that a hypothesis leaves out, or words that it adds.
+    """Find source words that an output leaves out, or words that it adds.
 
     HYP is a file with one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are
