@@ -334,9 +334,7 @@ def test_a_word_at_its_bound_has_used_its_fertility_exactly():
 @pytest.mark.parametrize(
     ("transformation", "dtype", "steps"),
     [
-        ("constrained_softmax", np.float64, 2000),
-        ("constrained_softmax", np.float32, 400),
-        ("constrained_sparsemax", np.float64, 400),
+        ("constrained_softmax", np.float64, 400),
         ("constrained_sparsemax", np.float32, 2000),
     ],
 )

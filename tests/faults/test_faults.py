@@ -158,8 +158,8 @@ def wait_for_child(run: subprocess.Popen[str], name: str = "fast_align") -> int:
     raise AssertionError(f"no {name} was started")
 
 
-# Three ways of writing: a folder, several files, an archive.
-@pytest.mark.parametrize("name", ["train", "compare", "convert"])
+# Two ways of writing: a folder, and an archive.
+@pytest.mark.parametrize("name", ["train", "convert"])
 def test_a_run_that_is_killed_while_it_writes_leaves_old_or_complete_files(place, name, run_cli):
     """The run is killed as soon as it has begun to write, if it does not end before."""
     command, names = WRITERS[name]
@@ -192,8 +192,9 @@ def test_an_aligner_does_not_outlive_a_killed_run(place):
     assert all_gone([aligner])
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("name", ["train", "compare"])
+@pytest.mark.parametrize(
+    ("name", "number"), [("train", signal.SIGINT), ("compare", signal.SIGTERM)]
+)
 def test_an_interrupted_run_ends_its_children_and_leaves_no_files(place, name, number):
     command, names = WRITERS[name]
     place.put_old(names)
