@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,10 @@ AXE = ROOT / "coverage_eval/comparison/report/frontend/node_modules/axe-core/axe
 
 
 @pytest.fixture(scope="module")
-def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(demonstration: Path, run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of three systems, with attention of one."""
     path = tmp_path_factory.mktemp("browser") / "demo"
-    run_cli("demo", "--folder", path)
+    shutil.copytree(demonstration, path)
     lines = inject_lines(ce.read_segments(path / "test.en"), "omission-content", 0.05)
     lines = inject_lines(lines, "repetition-word", 0.05)
     (path / "bad.en").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
