@@ -112,11 +112,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             file.write("a\n" if name == "src" else "k\n")
     record = '{"attention": [[0.5, 0.5]], "source": ["a", "b"], "hypothesis": ["x"]}\n'
     (folder / "maps.jsonl").write_text(record * 3000)
-    segments = range(1, len(lines) + 2)
-    labels = (f"{segment}\t{segment % 2}\n" for segment in segments)
-    (folder / "gold.tsv").write_text("segment\tlabel\n" + "".join(labels))
-    scores = (f"{segment},{segment % 7}\n" for segment in segments)
-    (folder / "hyp.csv").write_text("segment,score\n" + "".join(scores))
     status, messages = Place(folder, dict(os.environ)).run("align train src ref -o given.model")
     assert status == 0, messages
     return folder
