@@ -197,20 +197,39 @@ def paraphrases() -> None:
         METEOR().statistics(["a house"], ["the home"])
 
 
+def _made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A file or folder that is made once for all processes of the tests."""
+    root = factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    path = root / name
+    with _one_at_a_time(root / f"{name}.lock"):
+        if not path.exists():
+            unfinished = root / f"unfinished-{name}"
+            make(unfinished)
+            unfinished.rename(path)
+    return path
+
+
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """What `coverage-eval demo --folder` writes, once for all processes; copy it to change it."""
-    root = tmp_path_factory.getbasetemp()
-    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
-    folder = root / "demonstration"
-    with _one_at_a_time(root / "demonstration.lock"):
-        if not folder.exists():
-            unfinished = root / "unfinished"
-            printed = run_cli("demo", "--folder", unfinished).stdout
-            shown = printed.replace(str(unfinished), str(folder))
-            folder.with_suffix(".txt").write_text(shown, encoding="utf-8")
-            unfinished.rename(folder)
-    return folder
+
+    def make(folder: Path) -> None:
+        printed = run_cli("demo", "--folder", folder).stdout
+        made = folder.with_name("demonstration")
+        shown = printed.replace(str(folder), str(made))
+        made.with_suffix(".txt").write_text(shown, encoding="utf-8")
+
+    return _made_once(tmp_path_factory, "demonstration", make)
+
+
+@pytest.fixture(scope="session")
+def finder(demonstration: Path, tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A model for omissions trained on the demonstration's texts, once for all processes."""
+    train = ("align", "train", "train.de", "train.en", "--prepare-for", "omissions", "-o")
+    return _made_once(
+        tmp_path_factory, "finder", lambda path: run_cli(*train, path, cwd=demonstration)
+    )
 
 
 @contextmanager

@@ -74,10 +74,9 @@ def gradients_of(result, weights):
     }
 
 
-@pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_gradient_through_time_by_finite_differences(kind, transformation, exhaustion):
+def test_gradient_through_time_by_finite_differences(kind, transformation):
     """The gradient for every input, along a random direction. An input is skipped if slopes at two
     distances differ, which shows a kink between them; more than half must remain."""
     checked = 0
@@ -87,7 +86,7 @@ def test_gradient_through_time_by_finite_differences(kind, transformation, exhau
         weights = [rng.normal(size=s) for s in ((B, T, S), (B, T, K), (B, S))]
         # β is not defined at padding, so the loss must not use it.
         weights[2][np.arange(S) >= LENGTHS[:, None]] = 0
-        found = gradients_of(run(kind, transformation, exhaustion, values), weights)
+        found = gradients_of(run(kind, transformation, 0.2, values), weights)
         assert set(found) == set(values)
         for name, value in values.items():
             direction = rng.normal(size=value.shape)
@@ -95,7 +94,7 @@ def test_gradient_through_time_by_finite_differences(kind, transformation, exhau
             for size in (1e-5, 1e-6):
                 moved = [{**values, name: value + by * direction} for by in (size, -size)]
                 high, low = (
-                    loss_of(run(kind, transformation, exhaustion, each), weights) for each in moved
+                    loss_of(run(kind, transformation, 0.2, each), weights) for each in moved
                 )
                 slopes.append((high - low) / (2 * size))
             smooth = abs(slopes[0] - slopes[1]) < 1e-5 * max(1, abs(slopes[1]))

@@ -17,8 +17,8 @@ from coverage_eval.attention import AttentionStep, BilinearScore, attend, attend
 Array = NDArray[np.float64]
 STEP = 1e-6
 WORDS = range(2, 8)
-#: Of each number of words, fertility, with and without a sink: 10,000 sequences in all.
-ROWS = 10_000 // (len(WORDS) * 3 * 2) + 1
+#: Of each number of words, fertility, with and without a sink: 4,000 sequences in all.
+ROWS = 4_000 // (len(WORDS) * 3 * 2) + 1
 
 constrained = pytest.mark.parametrize("name", ["constrained_sparsemax", "constrained_softmax"])
 fertilities = pytest.mark.parametrize("fertility", [1, 2, 3])

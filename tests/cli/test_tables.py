@@ -84,16 +84,18 @@ NAMES = {
     "paths.jsonl:{}": {"src": "given.src", "ref": "refs.0", "a": "out.a", "b": "out.b"},
 }
 LINES = [
+    "compare --ref {ref} a={a} b={b} --src {src} --model model --resamples 50 -f json",
     "rep {b} {ref} --sentence-level -f json",
     "drop {b} {ref} --src {src} --model model",
     "omissions {b} --src {src} --peer {a} --model model --sentence-level",
     "align apply model {src} {b}",
-    "compare --ref {ref} a={a} b={b} --src {src} --model model --resamples 50 -f json",
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [*((LINES[0], name) for name in NAMES), *((line, "t.jsonl.zst:{}") for line in LINES[1:])],
+)
 def test_columns_give_the_output_of_plain_files(run, folder, name, line):
     if "model" in line and not (folder / "model").exists():
         good(run("align train src ref -o model"))

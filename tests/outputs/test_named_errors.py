@@ -279,4 +279,5 @@ def test_outputs_have_the_right_names(source, output, kind):
 def test_one_word_again_and_again_is_no_refusal():
     """Though sources of every kind get it."""
     rows = [Row(("the the the",), (), s) for s, _ in PAIRS[:60]]
-    assert {kind for row in rows for kind in kinds_of(finder_of(rows), row)} == {"loop"}
+    finder = finder_of(rows)
+    assert {kind for row in rows for kind in kinds_of(finder, row)} == {"loop"}
