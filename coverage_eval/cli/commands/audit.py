@@ -7,14 +7,8 @@ import click
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, Output, output_options, refuse
 from coverage_eval.cli.output import show
-from coverage_eval.papers.claims import (
-    AUDITS,
-    TABLES_OF_AUDITS,
-    present_audit,
-    present_audits,
-    run_audit,
-    run_audits,
-)
+from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
+from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES, compare_scores
 
 
