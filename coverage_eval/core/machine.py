@@ -108,15 +108,11 @@ def with_bar(
 
 
 @contextmanager
-def started_processes(
-    count: int, prepare: Callable[..., None] | None = None, *arguments: Any
-) -> Iterator[ProcessPoolExecutor | None]:
+def started_processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
     """Started processes; None if one is enough.
 
     Args:
         count: How many.
-        prepare: Called first in each of them.
-        *arguments: What it gets.
 
     Raises:
         CoverageEvalError: One of them was killed.
@@ -129,7 +125,7 @@ def started_processes(
     from multiprocessing import active_children
 
     others = active_children()
-    pool = ProcessPoolExecutor(count, initializer=_start, initargs=(prepare, *arguments))
+    pool = ProcessPoolExecutor(count, initializer=_end_with_parent)
     try:
         # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
         # aligner would never see the end of its text.
@@ -148,8 +144,8 @@ def started_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def _start(prepare: Callable[..., None] | None, *arguments: Any) -> None:
-    """Prepare this worker, and let it end when its parent does, however that ends.
+def _end_with_parent() -> None:
+    """Let this worker end when its parent does, however that ends.
 
     A worker waits for work in a pipe that the other workers hold open, too, so after SIGKILL of
     their parent they would wait for ever, and hold its standard output open.
@@ -163,8 +159,6 @@ def _start(prepare: Callable[..., None] | None, *arguments: Any) -> None:
 
     with suppress(RuntimeError):  # a thread was refused, as our parent will notice, too
         threading.Thread(target=wait, daemon=True).start()
-    if prepare:
-        prepare(*arguments)
 
 
 _HELD_IN_MEMORY = 1 << 20

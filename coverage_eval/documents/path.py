@@ -119,10 +119,11 @@ class WordTable:
             values.append(value)
         shape = (len(self.sources), len(self.targets))
         chances = np.exp(np.array(values, np.float64)).astype(np.float32)
-        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
-        self.means = np.pad(np.asarray(self.matrix.mean(axis=0)).ravel(), (0, 1))
+        matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+        self.means = np.pad(np.asarray(matrix.mean(axis=0)).ravel(), (0, 1))
         # Words that the model does not know are its last, number -1.
-        self.matrix.resize(shape[0] + 1, shape[1] + 1)
+        parts = (matrix.data, matrix.indices, np.append(matrix.indptr, matrix.nnz))
+        self.matrix = sparse.csr_matrix(parts, shape=(shape[0] + 1, shape[1] + 1))
 
     def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
         """The probabilities of distinct words, ``[sources, targets]``.

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from coverage_eval.core.show.formats import render
-from coverage_eval.papers.claims import AUDITS, present_audit, present_audits, run_audit
+from coverage_eval.papers.audit_tables import AUDITS, run_audit
+from coverage_eval.papers.claims import present_audit, present_audits
 
 
 def test_all_audits_run(run_cli, monkeypatch):

@@ -14,7 +14,8 @@ from coverage_eval.papers import (
     audit_tables,
     printed,
 )
-from coverage_eval.papers.claims import AUDITS, Audit, Claim, Verdict, present_audit, run_audit
+from coverage_eval.papers.audit_tables import AUDITS, run_audit
+from coverage_eval.papers.claims import Audit, Claim, Verdict, present_audit
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_figure1, load_table
 
 Vector = NDArray[np.float64]

@@ -11,14 +11,8 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.output import show
 from coverage_eval.core.show.table import Printable
 from coverage_eval.demonstration import demonstrate
-from coverage_eval.papers.claims import (
-    AUDITS,
-    TABLES_OF_AUDITS,
-    present_audit,
-    present_audits,
-    run_audit,
-    run_audits,
-)
+from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
+from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES, compare_scores
 
 
