@@ -154,24 +154,21 @@ class Omissions(OmissionFinder, TextMetric):
         """The coverages that the finder needs, and the errors of whole outputs."""
         return [*self.coverages(), *([self.named.request] if self.named else [])]
 
-    def _judged(self, batch: Batch) -> Iterator[list[tuple[FoundSegment, bool]]]:
-        """Each output of each segment, and whether it has an error that is one for certain."""
-        rows = self.judge(batch)
-        named = batch.get(self.named.request) if self.named else [[()] * len(row) for row in rows]
-        for row, errors in zip(rows, named, strict=True):
-            is_certain = (any(error.kind in self.certain for error in each) for each in errors)
-            yield list(zip(row, is_certain, strict=True))
+    def _certain(self, batch: Batch) -> Iterator[list[bool]]:
+        """Whether each output of each segment has an error that is one for certain."""
+        if self.named is None:
+            yield from ([False] * len(row.hypotheses) for row in batch.rows)
+            return
+        for row in batch.get(self.named.request):
+            yield [any(error.kind in self.certain for error in errors) for errors in row]
 
     def count(self, batch: Batch) -> Statistics:
         """Whether each segment is flagged, and 1; ``[systems, segments, 2]``.
 
         A copy, a refusal or another language translates nothing, or adds all that it says.
         """
-        counts = [
-            [(found.is_flagged or is_certain, 1) for found, is_certain in row]
-            for row in self._judged(batch)
-        ]
-        return np.array(counts, dtype=np.int64).swapaxes(0, 1)
+        flags = self.flags(batch) | np.array(list(self._certain(batch)), dtype=bool).T
+        return np.stack([flags, np.ones_like(flags)], axis=-1).astype(np.int64)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, the chance, and each word's loss.
@@ -179,7 +176,8 @@ class Omissions(OmissionFinder, TextMetric):
         An empty translation has one mark of kind :data:`~coverage_eval.documents.metrics.SENTENCE`,
         whatever its words' losses are, or of the passage that it is part of.
         """
-        for texts, row in zip(batch.rows, self._judged(batch), strict=True):
+        segments = zip(batch.rows, self.judge(batch), self._certain(batch), strict=True)
+        for texts, row, certain in segments:
             yield tuple(
                 Explanation(
                     self._marks(texts, number, found),
@@ -190,7 +188,7 @@ class Omissions(OmissionFinder, TextMetric):
                         "losses": tuple(found.losses.round(_LOSS_DIGITS).tolist()),
                     },
                 )
-                for number, (found, is_certain) in enumerate(row)
+                for number, (found, is_certain) in enumerate(zip(row, certain, strict=True))
             )
 
     def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
@@ -201,9 +199,9 @@ class Omissions(OmissionFinder, TextMetric):
             source = self.aligner.source_tokens.as_written(texts.source or "")
             if passages := missing_marks(source, texts.cuts[number]):
                 return passages
-        if not found.source_length:
+        if not found.words:
             return found.marks
-        positions = tuple(range(found.source_length))
+        positions = tuple(range(len(found.words)))
         text = " ".join(found.words)
         said = f"{text} at {places(positions)}: {found.strength:.2f}, the whole line"
         return (Mark("source", positions, SENTENCE, text, found.strength, said=said),)
