@@ -455,9 +455,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             notes.append(
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; {correction})."
             )
-        notes += dict.fromkeys(metric.ranking for metric in metrics if metric.ranking)
     names = {metric.name for metric in metrics}
-    notes += [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+    notes += filter(None, (metric.caveat(names - {metric.name}) for metric in metrics))
     return notes + [
         f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
         for name, trust in comparison.trust.items()

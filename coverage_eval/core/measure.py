@@ -22,7 +22,7 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.machine import DiskList, started_processes, with_bar
-from coverage_eval.core.mark import Explanation, MarkKind, NamedSegments
+from coverage_eval.core.mark import Explanation, MarkKind
 from coverage_eval.core.score import Formula, Score, Signature, Statistics
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
@@ -42,8 +42,6 @@ class Metric(Formula, ABC):
     """The kinds of its marks; none if it points at no words."""
     explains_scores: ClassVar[bool] = False
     """Whether a segment's score is that of its explanation, not a formula of statistics."""
-    ranking: ClassVar[str | None] = None
-    """What readers of a ranking of systems by it must know; None if nothing."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -61,14 +59,6 @@ class Metric(Formula, ABC):
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""
         return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
-
-    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-        """The source words of each segment, and the positions of those that should be translated.
-
-        Only metrics whose marks tables list as words have them
-        (:attr:`~coverage_eval.core.mark.MarkKind.listed`).
-        """
-        raise NotImplementedError(f"{self.name} expects no words")
 
     def requests(self) -> Sequence[Request]:
         """What aligners must compute for every batch."""
@@ -92,8 +82,8 @@ class Metric(Formula, ABC):
         """What readers of its scores must know about its settings and these texts."""
         return ()
 
-    def advice(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """What else to read in a table with these other metrics; None if nothing."""
+    def caveat(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """What readers of a table with it and these other metrics must know; None if nothing."""
         return None
 
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
@@ -128,15 +118,10 @@ class Result:
         references: Number of references.
         kept: The batches, if evidence was asked for.
         findings: What looks wrong with the texts.
-        unknown_words: Shares of words that the aligner's model does not know, by name.
-        collected: What else was found, by the key of its request and segment from 0, for segments
-            where there was something.
-        named: For each system, the errors of whole outputs that have a name, by segment from 0; of
-            evaluations that look for them.
+        made: What features made of the texts, each under its own key.
         tokens: The tokeniser of references and hypotheses in tables of words.
         source_tokens: The tokeniser of sources there.
-        segmentation: How the outputs were cut by the source's lines; empty if they were not.
-        documents: By the name of each output, peers included, its documents if it was cut.
+        signed: What signatures say of the texts, such as how outputs were cut.
     """
 
     metrics: Mapping[str, Metric]
@@ -146,13 +131,10 @@ class Result:
     references: int = 0
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
-    unknown_words: Mapping[str, float] = field(default_factory=dict)
-    collected: Mapping[Hashable, Mapping[int, Any]] = field(default_factory=dict)
-    named: NamedSegments = field(default_factory=dict)
+    made: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
-    segmentation: str = ""
-    documents: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    signed: Mapping[str, str] = field(default_factory=dict)
     _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def score(
@@ -180,8 +162,7 @@ class Result:
             system=system,
             segments=self.segments,
         )
-        if self.segmentation:
-            score = replace(score, signature=score.signature.cut_by(self.segmentation))
+        score = replace(score, signature=score.signature.with_settings(self.signed))
         if len(statistics) < self.segments:  # sums
             return score
         return replace(score, of_segments=partial(self.segment_scores, name, system))
@@ -213,10 +194,6 @@ class Result:
         """The explanations of one system's segments."""
         index = self._index(system)
         return (found[index] for found in self.evidence(name))
-
-    def expected(self, name: str) -> Sequence[tuple[Sequence[str], Sequence[int]]]:
-        """For each segment, the source words and which of them a metric expects."""
-        return self._of_texts(("expected", name), self.metrics[name].expected)
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""
@@ -253,7 +230,7 @@ def measure(
     dataset: Dataset,
     metrics: Mapping[str, Metric],
     *,
-    collected: Sequence[Request] = (),
+    made: Mapping[str, Request] = {},
     jobs: int = 1,
     evidence: bool = False,
     progress: bool = False,
@@ -263,7 +240,8 @@ def measure(
     Args:
         dataset: The texts.
         metrics: The metrics by name, fitted to a sample of the texts.
-        collected: What else to find in every row; what was found becomes part of the result.
+        made: What else features make of every row. The result has it by the same key and the
+            segment from 0, for segments where there was something.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
         evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
@@ -283,23 +261,23 @@ def measure(
     evidence = evidence or any(metric.explains_scores for metric in metrics.values())
     kept: DiskList[Batch] | None = DiskList() if evidence else None
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
-    answers: dict[Hashable, dict[int, Any]] = {request.key: {} for request in collected}
+    collected: dict[str, dict[int, Any]] = {key: {} for key in made}
     bar, segments = size if progress else None, 0
     for batch, counts in count_batches(
-        metrics, dataset.batches(), also=collected, jobs=jobs, progress=bar
+        metrics, dataset.batches(), also=made.values(), jobs=jobs, progress=bar
     ):
         for name, block in counts.items():
             blocks[name].append(block)
-        for request in collected:
+        for key, request in made.items():
             rows = enumerate(batch.get(request), start=segments)
-            answers[request.key].update((number, answer) for number, answer in rows if any(answer))
+            collected[key].update((number, answer) for number, answer in rows if any(answer))
         segments += len(batch)
         if kept is not None:
             kept.append(batch)
     statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
     return Result(
         metrics, dataset.systems, statistics, segments, len(dataset.references), kept or (),
-        collected=answers,
+        made=collected,
     )  # fmt: skip
 
 

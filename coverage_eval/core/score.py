@@ -59,10 +59,10 @@ class Signature:
         pairs = [(name, _format_setting(value)) for name, value in settings.items()]
         return cls(metric, (*pairs, ("version", __version__)))
 
-    def cut_by(self, segmentation: str) -> Signature:
-        """The signature of a score of outputs that were cut by the source's lines, as it says."""
+    def with_settings(self, more: Mapping[str, str]) -> Signature:
+        """The signature with more settings before the version, such as how outputs were cut."""
         *others, version = self.settings
-        return Signature(self.metric, (*others, ("seg", segmentation), version))
+        return Signature(self.metric, (*others, *more.items(), version))
 
 
 @dataclass(frozen=True)

@@ -184,24 +184,22 @@ class DROP(AlignedMetric):
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            expected, words = self._expected(row) - {_EMPTY_LINE}, self._written(text)
+            expected, words = self._expected(row) - {_EMPTY_LINE}, tuple(self._written(text) or ())
+            counted = tuple(sorted(expected))
             dropped = [expected - self._positions(links, row.source) for links in row.hypotheses]
             yield tuple(
                 Explanation(
                     tuple(
                         Mark("source", (position,), "dropped", words[position] if words else "")
                         for position in sorted(positions)
-                    )
+                    ),
+                    words=words,
+                    expected=counted,
                 )
                 for positions in dropped
             )
 
-    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-        """The source words, and the positions of those that count and all references translate."""
-        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            yield self._written(text) or (), sorted(self._expected(row) - {_EMPTY_LINE})
-
-    def advice(self, others: Collection[str]) -> str | None:
+    def caveat(self, others: Collection[str]) -> str | None:
         """That links joined as in the paper hide omissions, and which metrics do not miss them."""
         if not getattr(self.aligner, "symmetrize", "").startswith("grow-diag"):
             return None

@@ -8,8 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset, RowSample
-from coverage_eval.core.mark import NamedError, NamedSegments
-from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors
+from coverage_eval.outputs.named import GUESSES, KINDS, NamedError, NamedErrors
+
+NAMED_ERRORS = "named errors"
+"""The key of :class:`~coverage_eval.core.measure.Result` that has them, by system."""
+
+NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
+"""For each system, the named errors of the segments that have some, by their index."""
 
 
 def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrors:

@@ -17,10 +17,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from coverage_eval.core.dataset import Request, Row
-from coverage_eval.core.mark import NamedError
 from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
 
@@ -41,6 +40,21 @@ KINDS: Mapping[str, str] = {
 GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
 """Kinds that are guesses, and the share of complete outputs that may look so. The others are
 certain."""
+
+
+class NamedError(NamedTuple):
+    """An error of a whole output.
+
+    Attributes:
+        kind: Its name, such as ``copy``.
+        detail: What was seen, such as ``"'the dog ,' 30 times"``; may be empty.
+    """
+
+    kind: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
 # Scripts without spaces between words: each letter stands for itself.

@@ -348,7 +348,9 @@ def compare(
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
+    printable = warn(
+        printable, result.findings, result.made.get("unknown words"), strict=options.strict
+    )
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:

@@ -103,7 +103,7 @@ def score_command(name: str) -> click.Command:
         result = evaluation.run()
         dataset = evaluation.dataset
         printed = present_result(result, output)
-        printed = warn(printed, result.findings, result.unknown_words, strict=strict)
+        printed = warn(printed, result.findings, result.made.get("unknown words"), strict=strict)
         rows = None if kind.higher_is_better else rows_file(hyp, output)
         if rows is None:
             show(printed, output)
