@@ -19,8 +19,7 @@ from coverage_eval.core.measure import Metric, Result, aligner_of, measure
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.settings import DocumentSettings
-from coverage_eval.outputs.findings import NAMED_ERRORS, by_system, learn_named, named_findings
-from coverage_eval.outputs.named import KINDS
+from coverage_eval.outputs.named import KINDS, NAMED_ERRORS, by_system, learn_named, named_findings
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 
 if TYPE_CHECKING:

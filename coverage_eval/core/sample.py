@@ -79,14 +79,12 @@ class Sample:
         hypotheses: The text of each system.
         references: The text of each reference.
         source: The source; None if there is none.
-        blocks: Index of the first row of each block, ascending from 0.
-        lines: Line number, from 1, of each block's first row in the whole text; may be empty.
+        lines: The number of each row's line in the whole text, from 1; empty if it is all here.
     """
 
     hypotheses: Sequence[SampledText] = ()
     references: Sequence[SampledText] = ()
     source: SampledText | None = None
-    blocks: Sequence[int] = (0,)
     lines: Sequence[int] = ()
 
     @classmethod
@@ -117,7 +115,6 @@ class Sample:
             [*texts("hypotheses", taken.systems), *texts("peers", taken.peers)],
             list({text.name: text for text in texts("references", taken.references)}.values()),
             SampledText(source, sources) if source else None,
-            taken.blocks,
             taken.lines,
         )
 
@@ -135,14 +132,14 @@ class Sample:
     def pieces(self) -> list[range]:
         """Ranges of neighbouring rows: at most :data:`BLOCK_ROWS`, and enough for shares."""
         count = len(self.texts[0].rows) if self.texts else 0
+        gaps = [row for row, (a, b) in enumerate(pairwise(self.lines), start=1) if b > a + 1]
         pieces = [
             range(first, min(first + BLOCK_ROWS, end))
-            for start, end in pairwise([*self.blocks, count])
+            for start, end in pairwise([0, *gaps, count])
             for first in range(start, end, BLOCK_ROWS)
         ]
         return [piece for piece in pieces if len(piece) >= MIN_SEGMENTS]
 
     def line(self, row: int) -> int | None:
         """The line number, from 1, of a row in the whole text; None if it is unknown."""
-        block = sum(start <= row for start in self.blocks) - 1
-        return self.lines[block] + row - self.blocks[block] if self.lines else None
+        return self.lines[row] if self.lines else None

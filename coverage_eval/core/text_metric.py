@@ -46,39 +46,21 @@ class TextMetric(Metric):
             DataError: Unequal numbers of segments, none at all, or an undefined score.
             TypeError: A single string in place of a list of segments; no text that it needs.
         """
-        result = self._run((hypotheses, references, sources, peers), jobs)
+        result = self._run(hypotheses, references, sources, peers=peers, jobs=jobs)
         return result.score(self.name, resamples=resamples, seed=seed)
 
-    def statistics(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = 1,
-    ) -> Statistics:
+    def statistics(self, *texts: Any, **how: Any) -> Statistics:
         """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
 
         :meth:`score` makes a score from them, and
         :func:`coverage_eval.core.significance.paired_test` tests differences with them.
         Arguments and errors are those of :meth:`corpus_score`.
         """
-        result = self._run((hypotheses, references, sources, peers), jobs)
-        return result.statistics_of(self.name)
+        return self._run(*texts, **how).statistics_of(self.name)
 
-    def sentence_scores(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = 1,
-    ) -> list[float | None]:
+    def sentence_scores(self, *texts: Any, **how: Any) -> list[float | None]:
         """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        result = self._run((hypotheses, references, sources, peers), jobs)
-        return result.segment_scores(self.name)
+        return self._run(*texts, **how).segment_scores(self.name)
 
     def sentence_score(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -103,8 +85,8 @@ class TextMetric(Metric):
         )
         return list(found.marks)
 
-    def _run(self, texts: tuple[Any, ...], jobs: int) -> Result:
-        dataset = Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:])
+    def _run(self, hypotheses: Any, *texts: Any, peers: Any = (), jobs: int = 1) -> Result:
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, *texts, peers=peers)
         self.check_needs(dataset.references or None, dataset.source)
         return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
 

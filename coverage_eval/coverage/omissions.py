@@ -30,8 +30,7 @@ from coverage_eval.documents.metrics import (
     missing_marks,
 )
 from coverage_eval.outputs.far import find_far_outputs
-from coverage_eval.outputs.findings import learn_named
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.named import NamedErrors, learn_named
 
 _LOSS_DIGITS = 4
 

@@ -268,7 +268,8 @@ def test_what_was_made_of_a_whole_sample_is_not_made_again():
 
 def test_pieces_do_not_cross_blocks():
     rows = [["a"]] * 130
-    sample = Sample([SampledText("hyp", rows)], blocks=[0, 30, 40])
+    lines = [*range(1, 31), *range(51, 61), *range(201, 291)]
+    sample = Sample([SampledText("hyp", rows)], lines=lines)
     assert sample.pieces == [range(30), range(40, 90), range(90, 130)]
 
 

@@ -9,8 +9,14 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.files import read_parallel
-from coverage_eval.outputs.findings import find_named, named_findings, reasons_of
-from coverage_eval.outputs.named import KINDS, NamedError, NamedErrors
+from coverage_eval.outputs.named import (
+    KINDS,
+    NamedError,
+    NamedErrors,
+    find_named,
+    named_findings,
+    reasons_of,
+)
 from tests.grammar import generate
 from tests.outputs.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
 

@@ -42,7 +42,7 @@ from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
-from coverage_eval.outputs.findings import reasons_of
+from coverage_eval.outputs.named import reasons_of
 
 WORST = 5
 """Segments that are shown without --worst."""
