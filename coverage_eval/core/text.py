@@ -223,19 +223,11 @@ class TextTable:
         """
         warned = False
         broken: Counter[str] = Counter()
-        systems = set()
-        for place, record in self._rows(columns):
-            if "system" in record and "system" not in columns:
-                systems.add(record["system"])
-                if len(systems) > 1:
-                    raise DataError(self._pivot(columns[0]))
+        for place, cells in self.cells(columns):
             row = []
-            for name in columns:
+            for name, cell in zip(columns, cells, strict=True):
                 try:
-                    text = _text_of(find_field(record, name))
-                except KeyError:
-                    names = [other for other in field_names(record) if other != name]
-                    check_columns(self._at(place), names, [name])
+                    text = _text_of(cell)
                 except ValueError as error:
                     raise DataError(f"{self._at(place)}, column {name!r}: {error}") from None
                 if "\n" in text:
@@ -250,9 +242,26 @@ class TextTable:
                 row.append(text)
             yield tuple(row)
         for name, count in broken.items():
-            cells = f"{count:,} cell{'s' * (count > 1)} with line breaks"
-            note = f"{self._at(f'column {name!r}')}: {cells}, read as one line each"
+            cells_read = f"{count:,} cell{'s' * (count > 1)} with line breaks"
+            note = f"{self._at(f'column {name!r}')}: {cells_read}, read as one line each"
             warnings.warn(note, ReadingNote, stacklevel=2)
+
+    def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
+        """The place of each row, such as ``line 7``, and its cells in some columns, as they are.
+
+        Raises:
+            DataError: As :meth:`texts`.
+        """
+        systems = set()
+        for place, record in self._rows(columns):
+            if "system" in record and "system" not in columns:
+                systems.add(record["system"])
+                if len(systems) > 1:
+                    raise DataError(self._pivot(columns[0]))
+            try:
+                yield place, [find_field(record, name) for name in columns]
+            except KeyError as missing:
+                check_columns(self._at(place), field_names(record), missing.args)
 
     def all_names(self) -> list[str]:
         """The names of the columns; in JSON Lines, of all lines, each of which is read.

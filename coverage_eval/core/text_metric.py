@@ -85,8 +85,16 @@ class TextMetric(Metric):
         )
         return list(found.marks)
 
-    def _run(self, hypotheses: Any, *texts: Any, peers: Any = (), jobs: int = 1) -> Result:
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, *texts, peers=peers)
+    def _run(
+        self,
+        hypotheses: Any,
+        references: Any = None,
+        sources: Any = None,
+        *,
+        peers: Any = (),
+        jobs: int = 1,
+    ) -> Result:
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         self.check_needs(dataset.references or None, dataset.source)
         return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
 

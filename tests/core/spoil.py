@@ -85,10 +85,6 @@ def spell(rows: Rows) -> Rows:
     return [list("".join(row)) for row in rows]
 
 
-def capitalize(rows: Rows) -> Rows:
-    return [[token.capitalize() if not i else token for i, token in enumerate(row)] for row in rows]
-
-
 def titles(rows: Rows) -> Rows:
     return [[token.title() for token in row] for row in rows]
 

@@ -7,7 +7,6 @@ import io
 import pickle
 import re
 import sys
-import warnings
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.files import MAX_LINE_BYTES, CorpusWarning, read_parallel, read_segments
+from coverage_eval.core.files import (
+    MAX_LINE_BYTES,
+    CorpusWarning,
+    read_parallel,
+    read_segments,
+    zstd,
+)
 from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import tokenize
 
@@ -73,12 +78,6 @@ class TestSegments:
         with pytest.raises(DataError, match=re.escape(expected)):
             list(read_segments(path))
 
-    def test_byte_offset_counts_the_byte_order_mark(self, tmp_path):
-        data = b"\xef\xbb\xbfab\nc\xff"
-        with pytest.raises(DataError, match=r"line 2: not valid UTF-8 at byte offset 7 \("):
-            list(read_segments(write(tmp_path / "a", data)))
-        assert data[7:8] == b"\xff"
-
     def test_a_line_that_is_too_long_is_named(self, tmp_path):
         path = write(tmp_path / "a", b"four\n" * 20_000 + b"x" * 200_001)
         token = MAX_LINE_BYTES.set(200_000)
@@ -98,10 +97,14 @@ class TestSegments:
         with pytest.raises(DataError, match="is a folder; name a text file"):
             list(read_segments(tmp_path))
 
-    @pytest.mark.parametrize("damage", [b"not gzip\n", gzip.compress(b"a\n" * 99, mtime=0)[:-9]])
-    def test_damaged_gzip(self, tmp_path, damage):
-        with pytest.raises(DataError, match=r"a\.gz: damaged gzip file"):
-            list(read_segments(write(tmp_path / "a.gz", damage)))
+    @pytest.mark.parametrize(
+        ("name", "damage"),
+        [("a.gz", b"not gzip\n"), ("a.gz", gzip.compress(b"a\n" * 99, mtime=0)[:-9]),
+         ("a.zst", zstd.compress(b"a\n" * 99)[:-3])],
+    )  # fmt: skip
+    def test_damaged_files(self, tmp_path, name, damage):
+        with pytest.raises(DataError, match=rf"{name}: damaged (gzip|zstd) file"):
+            list(read_segments(write(tmp_path / name, damage)))
 
     def test_standard_input(self, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
@@ -112,25 +115,11 @@ class TestSegments:
 
 
 class TestParallel:
-    def test_rows(self, tmp_path):
-        one, two = write(tmp_path / "1", b"a\n\n"), write(tmp_path / "2", b"b\nc")
-        assert list(read_parallel(one, two)) == [("a", "b"), ("", "c")]
-
     @pytest.mark.parametrize(("first", "second"), [(2, 5), (5, 2), (0, 1), (3, 0)])
     def test_unequal_counts(self, tmp_path, first, second):
         one, two = write(tmp_path / "h", b"x\n" * first), write(tmp_path / "r", b"y\n" * second)
         expected = f"unequal numbers of lines: {one} has {first}, {two} has {second}; "
         with pytest.raises(DataError, match=re.escape(expected)):
-            list(read_parallel(one, two))
-
-    def test_unequal_counts_with_standard_input(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\nc\n")))
-        with pytest.raises(DataError, match=r"standard input has 3, .*r has 1;"):
-            list(read_parallel("-", write(tmp_path / "r", b"a\n")))
-
-    def test_no_segments(self, tmp_path):
-        one, two = write(tmp_path / "h", b""), write(tmp_path / "r", b"")
-        with pytest.raises(DataError, match=f"{one} and {two}: no segments: the file is empty"):
             list(read_parallel(one, two))
 
     @pytest.mark.parametrize("other", ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
@@ -151,22 +140,6 @@ class TestTokens:
 
     def test_other_spaces_are_part_of_a_token(self):
         assert tokenize(f"a{OTHER_SPACES}b c") == [f"a{OTHER_SPACES}b", "c"]
-
-    def test_given_tokens_are_not_changed(self):
-        assert tokenize(["a b", ""]) == ["a b", ""]
-
-
-def test_no_warning_on_clean_text(tmp_path):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert list(read_segments(write(tmp_path / "a", b"a\n"))) == ["a"]
-
-
-def test_a_gzip_file_that_does_not_end_in_gz_is_an_error(tmp_path):
-    path = tmp_path / "text"
-    path.write_bytes(gzip.compress(b"a b\n"))
-    with pytest.raises(DataError, match=r"a gzip file; give it a name that ends in \.gz"):
-        list(read_segments(path))
 
 
 TEXT = 'Die Häuser, d.h. 3.5 "alte" Häuser & 一所房子!'
