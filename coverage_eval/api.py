@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
-from coverage_eval.core.score import Score
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Score
 from coverage_eval.core.significance import DEFAULT_SEED
-from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions

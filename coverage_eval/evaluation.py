@@ -15,8 +15,8 @@ from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, 
 from coverage_eval.align.checks import check_inputs, fit_words
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.measure import Metric, Result, aligner_of, measure
-from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.outputs.named import KINDS, NAMED_ERRORS, by_system, learn_named, named_findings

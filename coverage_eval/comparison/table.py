@@ -24,12 +24,11 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
-from coverage_eval.core.checks import Gravity, warn_of
+from coverage_eval.core.checks import MIN_SEGMENTS, Gravity, warn_of
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.measure import Metric, Result
-from coverage_eval.core.sample import MIN_SEGMENTS
-from coverage_eval.core.score import BETTER, Interval, Score, interval_ends
+from coverage_eval.core.measure import Result
+from coverage_eval.core.metric import BETTER, Interval, Metric, Score, interval_ends
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import (
     Cell,
@@ -499,7 +498,7 @@ def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
     ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
     that marks count, and by metric the score (None where it is undefined), the statistics by
     name, the probability of an error if there is one, the marks
-    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
+    (:meth:`~coverage_eval.core.metric.Mark.to_dict`) and what else explains the score. Positions
     of words count from 0. The first record says what each kind of mark is.
 
     Raises:

@@ -1,104 +1,28 @@
-"""Metrics, the one loop that counts them, and its result.
-
-A metric is a frozen dataclass of settings. It *counts* sufficient statistics
-``[systems, segments, k]`` of a batch, *explains* them by evidence, and has a *formula* of their
-sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
-the same formula, so they cannot disagree.
-"""
+"""The one loop that counts metrics, its result, and metrics that score lists of segments."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coverage_eval.core.checks import Finding
-from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
-from coverage_eval.core.errors import DataError, require_flag, require_integer
+from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
+from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.machine import DiskList, started_processes, with_bar
-from coverage_eval.core.mark import Explanation, MarkKind
-from coverage_eval.core.score import Formula, Score, Signature, Statistics
+from coverage_eval.core.metric import Explanation, Metric, Score, Statistics, setting
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
-
-
-@dataclass(frozen=True)
-class Metric(Formula, ABC):
-    """A score of hypotheses that may also need references, sources, links or coverages."""
-
-    needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
-    kinds: ClassVar[tuple[MarkKind, ...]] = ()
-    """The kinds of its marks; none if it points at no words."""
-    explains_scores: ClassVar[bool] = False
-    """Whether a segment's score is that of its explanation, not a formula of statistics."""
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            if isinstance(item.default, bool):
-                require_flag(item.name, getattr(self, item.name))
-
-    def sign(self, *, references: int) -> Signature:
-        """The signature of a score; references count only if the metric needs them."""
-        return super().sign(references=references if "references" in self.needs else 0)
-
-    @abstractmethod
-    def count(self, batch: Batch) -> Statistics:
-        """Statistics ``[systems, segments, k]`` of a batch."""
-
-    def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
-        """Why each segment has its score, one explanation per system; no marks by default."""
-        return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
-
-    def requests(self) -> Sequence[Request]:
-        """What aligners must compute for every batch."""
-        return ()
-
-    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
-        """This metric for these texts, before anything is counted; by default unchanged.
-
-        Fitting a fitted metric to the same sample gives an equal one.
-
-        Args:
-            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
-
-        Raises:
-            DataError: It lacks the links or scores of a system, or other texts.
-        """
-        return self
-
-    @property
-    def remarks(self) -> Sequence[Finding]:
-        """What readers of its scores must know about its settings and these texts."""
-        return ()
-
-    def caveat(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """What readers of a table with it and these other metrics must know; None if nothing."""
-        return None
-
-    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """Why the metric does not fit these texts, such as their language; None if it fits.
-
-        Args:
-            rows: Some or all segments of the test set.
-        """
-        return None
-
-    def check_needs(self, references: object, sources: object) -> None:
-        """Raise :class:`TypeError` if texts that the metric needs are None."""
-        for name, texts in (("references", references), ("sources", sources)):
-            if texts is None and name in self.needs:
-                raise TypeError(f"{self.name} needs {name}")
 
 
 def aligner_of(metrics: Iterable[Metric]) -> Any:
@@ -336,3 +260,133 @@ def _map(
     while pending:
         done, future = pending.popleft()
         yield done, future.result()
+
+
+@dataclass(frozen=True)
+class TextMetric(Metric):
+    """A metric that scores lists of segments by itself."""
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        peers: Sequence[Sequence[Segment]] = (),
+        jobs: int = 1,
+        resamples: int = 0,
+        seed: int = DEFAULT_SEED,
+    ) -> Score:
+        """Score a corpus; the functions of :mod:`coverage_eval` also look for wrong texts.
+
+        Args:
+            hypotheses: The system's segments, strings or lists of tokens.
+            references: The reference's segments, or a list of several references.
+            sources: The source's segments, if the metric needs them.
+            peers: Outputs of other systems, for metrics that compare with them.
+            jobs: Number of processes; the result does not depend on it.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: Unequal numbers of segments, none at all, or an undefined score.
+            TypeError: A single string in place of a list of segments; no text that it needs.
+        """
+        result = self._run(hypotheses, references, sources, peers=peers, jobs=jobs)
+        return result.score(self.name, resamples=resamples, seed=seed)
+
+    def statistics(self, *texts: Any, **how: Any) -> Statistics:
+        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
+
+        :meth:`score` makes a score from them, and
+        :func:`coverage_eval.core.significance.paired_test` tests differences with them.
+        Arguments and errors are those of :meth:`corpus_score`.
+        """
+        return self._run(*texts, **how).statistics_of(self.name)
+
+    def sentence_scores(self, *texts: Any, **how: Any) -> list[float | None]:
+        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
+        return self._run(*texts, **how).segment_scores(self.name)
+
+    def sentence_score(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Score:
+        """Score one segment, as a corpus of that segment.
+
+        Args:
+            hypothesis: A string or a list of tokens.
+            reference: A reference of the same form, or a list of several references.
+            source: The source segment, if the metric needs it.
+        """
+        return self.corpus_score(*one_segment(hypothesis, reference, source))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[Any]:
+        """The marks of one segment, such as repeated n-grams or dropped words."""
+        texts = one_segment(hypothesis, reference, source)
+        self.check_needs(*texts[1:])
+        ((found,),) = self.explain(
+            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
+        )
+        return list(found.marks)
+
+    def _run(
+        self,
+        hypotheses: Any,
+        references: Any = None,
+        sources: Any = None,
+        *,
+        peers: Any = (),
+        jobs: int = 1,
+    ) -> Result:
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        self.check_needs(dataset.references or None, dataset.source)
+        return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
+
+
+def one_segment(
+    hypothesis: Segment, reference: Any, source: Segment | None
+) -> tuple[list[Segment], Any, list[Segment] | None]:
+    """A segment's texts as a corpus of one; the reference may be a list of several."""
+    if isinstance(reference, Iterator):  # it can be read only once
+        reference = list(reference)
+    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
+    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
+        several = any(not isinstance(item, str) for item in reference)
+    if reference is not None:
+        reference = [[one] for one in reference] if several else [reference]
+    return [hypothesis], reference, None if source is None else [source]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenMetric(TextMetric):
+    """A metric of tokens, with a tokeniser.
+
+    Args:
+        tokenize: The tokeniser's name.
+        lowercase: Whether to lowercase segments first.
+    """
+
+    tokenize: str = setting(
+        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
+    )
+    lowercase: bool = setting(False, "Lowercase every side.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.tokens  # an unknown tokeniser is refused before any text is read
+
+    @cached_property
+    def tokens(self) -> Tokenizer:
+        """The tokeniser: from a segment to its tokens."""
+        return Tokenizer(self.tokenize, self.lowercase)
+
+    def settings(self) -> Mapping[str, object]:
+        """All fields, with the tokeniser's last."""
+        own = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in {"tokenize", "lowercase"}
+        }
+        return own | self.tokens.settings

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.files import CorpusWarning
-from coverage_eval.core.sample import MIN_SEGMENTS
-from coverage_eval.core.score import Floats, Formula, Interval, Statistics
-from coverage_eval.core.settings import setting
+from coverage_eval.core.metric import Floats, Formula, Interval, Statistics, setting
 
 DEFAULT_RESAMPLES = 1000
 MAX_RESAMPLES = 1_000_000

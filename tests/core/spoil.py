@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from coverage_eval.core.checks import Sample
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import held_text
-from coverage_eval.core.sample import Sample
 from tests.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]

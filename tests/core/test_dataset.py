@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import coverage_eval as ce
 from coverage_eval.core import dataset as module
 from coverage_eval.core import machine
+from coverage_eval.core.checks import Sample, SampledText
 from coverage_eval.core.dataset import (
     BLOCK_ROWS,
     MAX_BLOCKS,
@@ -35,7 +36,6 @@ from coverage_eval.core.dataset import (
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.measure import measure
-from coverage_eval.core.sample import Sample, SampledText
 from tests.rows import make_text_rows
 
 ROWS = st.lists(

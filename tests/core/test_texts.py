@@ -15,6 +15,8 @@ from coverage_eval.core.checks import (
     Finding,
     Gravity,
     Inputs,
+    Sample,
+    SampledText,
     run_checks,
     warn_of,
 )
@@ -25,7 +27,6 @@ from coverage_eval.core.line_checks import (
     find_orders,
     find_orders_of_lengths,
 )
-from coverage_eval.core.sample import Sample, SampledText
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (
     Rows,

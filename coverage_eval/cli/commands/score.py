@@ -25,7 +25,7 @@ from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.texts import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_source, source_name
-from coverage_eval.core.measure import Metric
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation

@@ -1,0 +1,597 @@
+"""What a metric is: settings, counts, a formula of their sums, and marks that explain it.
+
+A metric is a frozen dataclass of settings (:func:`setting`). It *counts* sufficient statistics
+``[systems, segments, k]`` of a batch, *explains* them by marks, and has a *formula* of their
+sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
+the same formula, so they cannot disagree. Marks (:class:`Mark`) are the words that a metric points
+at, in one form for all metrics: brackets in texts, tables of words, JSON, reports and
+meta-evaluation read marks and never ask which metric they came from.
+"""
+
+from __future__ import annotations
+
+import html
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.errors import DataError, require_flag
+from coverage_eval.version import __version__
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# Settings
+
+
+def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (click's word)
+    """A field of a dataclass that is also an option of a command.
+
+    Args:
+        default: Its default value.
+        help: The option's help.
+        **metadata: ``flag`` (another name for the option), ``choices``, ``min`` and ``max``
+            (of a number), ``is_output`` (whether it is the name of a file that is written), and
+            further arguments of click's options.
+    """
+    return field(default=default, metadata={"help": help, **metadata})
+
+
+def file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that is read."""
+    return setting(None, help_text, metavar="FILE", **more)
+
+
+def files_setting(help_text: str, **more: Any) -> Any:
+    """A field for such names, one each time the option is given."""
+    return setting((), help_text, metavar="FILE", multiple=True, **more)
+
+
+def output_file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that is written."""
+    return file_setting(help_text, is_output=True, **more)
+
+
+# Marks
+
+SIDES = ("source", "output")
+
+WORDS = "words"
+PHRASES = "phrases"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Words of a segment that a metric points at.
+
+    >>> str(Mark("source", (1, 2), "left out", "ein hund", 1.7))
+    'ein hund at 2-3'
+
+    Attributes:
+        side: ``"source"`` or ``"output"``.
+        positions: Token positions from 0, ascending.
+        kind: The name of its :class:`MarkKind`.
+        text: The words that it is about; empty if the text is not known.
+        amount: How much is wrong, at its metric's scale: what it adds to the score's numerator, or
+            its strength.
+        first: For something said again, where it is said first: token positions of the output.
+        detail: What only this metric has to say, as plain values for JSON.
+        said: The mark as plain text, with positions from 1; by default its text and positions.
+            Marks that are occurrences of one phrase share it.
+    """
+
+    side: str
+    positions: tuple[int, ...]
+    kind: str
+    text: str = ""
+    amount: float = 1.0
+    first: tuple[int, ...] = ()
+    detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    said: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mark as plain values; positions from 0."""
+        return {
+            "side": self.side,
+            "kind": self.kind,
+            "positions": list(self.positions),
+            "text": self.text,
+            "amount": self.amount,
+            "first": list(self.first),
+            "detail": dict(self.detail),
+        }
+
+    def __str__(self) -> str:
+        return self.said or " at ".join(filter(None, (self.text, places(self.positions))))
+
+
+def places(positions: Sequence[int]) -> str:
+    """Positions as people count them, from 1: ``3``, ``3-5`` or ``3,7``.
+
+    >>> places((2,)), places((2, 3, 4)), places((2, 6))
+    ('3', '3-5', '3,7')
+    """
+    if len(positions) > 1 and positions[-1] - positions[0] == len(positions) - 1:
+        return f"{positions[0] + 1}-{positions[-1] + 1}"
+    return ",".join(str(position + 1) for position in positions)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a segment has its score.
+
+    Attributes:
+        marks: The words concerned, as a reader meets them or the greatest amount first.
+        score: The segment's score, if it is no formula of statistics; otherwise None.
+        probability: The probability of an error; None if the metric has none.
+        detail: Further values by name. Numbers and lists of findings are columns of tables; a
+            tuple, one number per word, is only in JSON.
+        words: The source words that :attr:`expected` counts, if tables list the marks as words
+            (:attr:`MarkKind.listed`).
+        expected: The positions of those that should be translated.
+    """
+
+    marks: tuple[Mark, ...] = ()
+    score: float | None = None
+    probability: float | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    words: Sequence[str] = ()
+    expected: Sequence[int] = ()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """All that is known, by name: score and probability only if there are some."""
+        numbers = {"score": self.score, "probability": self.probability}
+        known = {name: value for name, value in numbers.items() if value is not None}
+        return {**known, "marks": list(self.marks), **self.detail}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values; positions from 0."""
+        return plain_columns(self.columns)
+
+    def __str__(self) -> str:
+        return list_findings(self.marks)
+
+
+def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns as plain values for JSON: findings as mappings, with positions from 0."""
+    return {
+        name: [getattr(item, "to_dict", lambda one=item: one)() for item in value]
+        if isinstance(value, (list, tuple))
+        else value
+        for name, value in columns.items()
+    }
+
+
+def list_findings(found: Sequence[object]) -> str:
+    """Findings in one line; marks of one kind that say the same are said once.
+
+    >>> list_findings([Mark("output", (1,), "n-gram", said="a (2x)"), "b", "b"])
+    'a (2x); b'
+    """
+    said = {(getattr(one, "kind", ""), str(one)): str(one) for one in found}
+    return "; ".join(said.values())
+
+
+@dataclass(frozen=True)
+class MarkKind:
+    """What a metric calls its marks, and how they are drawn and listed.
+
+    Args:
+        name: The :attr:`Mark.kind` of these marks.
+        side: ``"source"`` or ``"output"``.
+        key: What filters and columns call such words, such as ``dropped``. Several kinds of a
+            metric may share one; marks of several metrics with the same key are shown only once.
+        one: A mark, such as ``dropped word``.
+        many: The words marked, such as ``dropped words``.
+        meaning: What a marked word is, such as ``source word that the output drops``.
+        error: The error that marks point at, ``omission``, ``repetition`` or
+            ``addition``.
+        style: How a report draws them, with a colour and a shape: ``dropped``, ``lost``,
+            ``suspected``, ``repeated`` or ``added``; by default the key.
+        listed: ``"words"`` if tables count the marked words among those that the metric expects
+            (:attr:`Explanation.expected`), ``"phrases"`` if they count the marks' texts; empty for
+            neither.
+        amount: What :attr:`Mark.amount` is, if it is worth telling, such as ``strength``.
+        least: The smallest amount that a report shows.
+        striking: The smallest amount that is an error by itself; 0 if every mark is one. Where it
+            is above 0, nearly every word is marked, so a report shows the marks on demand.
+    """
+
+    name: str
+    side: str
+    key: str
+    one: str
+    many: str
+    meaning: str
+    error: str
+    style: str = ""
+    listed: str = ""
+    amount: str = ""
+    least: float = 0.0
+    striking: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "style", self.style or self.key)
+
+    @property
+    def faint(self) -> bool:
+        """Whether nearly every word has such a mark, so that a mark alone tells little."""
+        return self.striking > 0
+
+    def to_dict(self) -> dict[str, str]:
+        """What a reader of JSON must know about marks of this kind."""
+        return {"kind": self.name, "side": self.side, "meaning": self.meaning}
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The phrases of sentences about a metric of errors.
+
+    Attributes:
+        less: What the better of two systems does, such as ``repeats less``.
+        does: What a system with such errors does, such as ``repeats words``.
+        of_segments: Whether the score is a percentage of segments, said as ``57 of 104``.
+    """
+
+    less: str
+    does: str
+    of_segments: bool = False
+
+
+# Scores
+
+Floats = NDArray[np.float64]
+
+Statistics = NDArray[Any]
+"""Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
+
+
+BETTER = {
+    True: "higher is better",
+    False: "lower is better",
+    None: "neither high nor low is better in itself",
+}
+"""Which direction of a score is better, in words."""
+
+
+def _format_setting(value: object) -> str:
+    """A setting's value as written in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Every setting that affects a score, in a fixed order.
+
+    Attributes:
+        metric: The metric's name, such as ``REP``.
+        settings: Pairs of name and value; the version comes last.
+    """
+
+    metric: str
+    settings: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "|".join([self.metric, *(f"{name}:{value}" for name, value in self.settings)])
+
+    @classmethod
+    def of(cls, metric: str, **settings: object) -> Signature:
+        """Build a signature from settings; the package's version is added at the end."""
+        pairs = [(name, _format_setting(value)) for name, value in settings.items()]
+        return cls(metric, (*pairs, ("version", __version__)))
+
+    def with_settings(self, more: Mapping[str, str]) -> Signature:
+        """The signature with more settings before the version, such as how outputs were cut."""
+        *others, version = self.settings
+        return Signature(self.metric, (*others, *more.items(), version))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A bootstrap confidence interval of a corpus score.
+
+    Attributes:
+        low: Lower end, in the score's unit.
+        high: Upper end, in the score's unit.
+        level: Confidence level, such as 0.95.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the random numbers.
+    """
+
+    low: float
+    high: float
+    level: float
+    resamples: int
+    seed: int
+
+
+def interval_ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    """The lower and upper end of an interval; both None if there is no interval."""
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A corpus score with everything needed to report it.
+
+    >>> import coverage_eval as ce
+    >>> score = ce.rep(["a red red house"], ["a red house"])
+    >>> float(score), score.signature.metric, score.segments
+    (66.66666666666667, 'REP', 1)
+
+    Attributes:
+        metric: The metric's name.
+        score: The score, in the metric's unit.
+        signature: Every setting that affected the score.
+        segments: Number of segments, empty ones included.
+        higher_is_better: Whether a higher score is better; None if neither direction is.
+        statistics: The summed sufficient statistics by name.
+        interval: Confidence interval, if one was asked for.
+        system: Name of the scored system or file, if it has one.
+        of_segments: A function that gives the score of each segment, None for an undefined one;
+            None if they are unknown.
+    """
+
+    metric: str
+    score: float
+    signature: Signature
+    segments: int
+    higher_is_better: bool | None
+    statistics: dict[str, float] = field(default_factory=dict)
+    interval: Interval | None = None
+    system: str | None = None
+    of_segments: Callable[[], Sequence[float | None]] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def __float__(self) -> float:
+        return self.score
+
+    def format(self, width: int = 2, *, score_only: bool = False) -> str:
+        """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``.
+
+        Args:
+            width: Digits after the decimal point.
+            score_only: Leave the signature out.
+        """
+        text = f"{self.score:.{width}f}"
+        if self.interval is not None:
+            text += f" [{self.interval.low:.{width}f}, {self.interval.high:.{width}f}]"
+        return text if score_only else f"{self.signature} = {text}"
+
+    def __str__(self) -> str:
+        return self.format()
+
+    def __format__(self, spec: str) -> str:
+        """The number in a format such as ``.2f``; without one, as :meth:`format`."""
+        return format(self.score, spec) if spec else str(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The score as plain values, with the same keys in every JSON output."""
+        return {
+            "metric": self.metric,
+            "system": self.system,
+            "score": self.score,
+            "signature": str(self.signature),
+            "segments": self.segments,
+            "higher_is_better": self.higher_is_better,
+            "statistics": self.statistics,
+            "confidence": None if self.interval is None else asdict(self.interval),
+        }
+
+    def to_frame(self, what: str = "corpus") -> pd.DataFrame:
+        """The score as a data frame.
+
+        Args:
+            what: ``"corpus"`` for one row; ``"segments"`` for one row per segment, numbered from 1,
+                with NaN for undefined scores.
+
+        Raises:
+            ValueError: ``what`` is neither, or the scores of segments are unknown.
+        """
+        import pandas as pd
+
+        if what == "segments":
+            if self.of_segments is None:
+                raise ValueError("computed from sums, so there are no scores of segments")
+            scores = np.array(self.of_segments(), dtype=np.float64)  # NaN for None
+            return pd.DataFrame({"segment": np.arange(1, len(scores) + 1), "score": scores})
+        if what != "corpus":
+            raise ValueError(f"what is 'corpus' or 'segments', not {what!r}")
+        low, high = interval_ends(self.interval)
+        row = {
+            "system": self.system,
+            "metric": self.metric,
+            "score": self.score,
+            "low": low,
+            "high": high,
+            "segments": self.segments,
+            "signature": str(self.signature),
+        }
+        return pd.DataFrame([row])
+
+    def _repr_html_(self) -> str:
+        value, _, interval = self.format(score_only=True).partition(" ")
+        return (
+            f"<div><b>{html.escape(self.metric)}</b> {value} {interval} "
+            f"<small>({BETTER[self.higher_is_better]}; {self.segments:,} segments)<br>"
+            f"<code>{html.escape(str(self.signature))}</code></small></div>"
+        )
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A figure's settings, signature and formula over summed statistics."""
+
+    name: ClassVar[str]
+    higher_is_better: ClassVar[bool | None]
+    """Whether a higher score is better; None if neither direction is better in itself."""
+    statistic_names: ClassVar[tuple[str, ...]]
+    statistic_type: ClassVar[type[np.generic]] = np.int64
+    """The type of the statistics: int64 for counts, or float64."""
+    undefined: ClassVar[str]
+    """Why :meth:`formula` gives NaN for a corpus, and what to do."""
+    factor: ClassVar[float] = 100.0
+    """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
+    limits: ClassVar[str] = ""
+    """What the figure cannot tell, in two sentences."""
+    wording: ClassVar[Wording | None] = None
+    """What sentences about a figure of errors say; None for other figures."""
+    decides: ClassVar[bool] = True
+    """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
+    in_points: ClassVar[bool] = False
+    """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """The score of summed statistics; by default, of two, their ratio times :attr:`factor`.
+
+        Args:
+            summed: Statistics ``[..., k]``, each row a sum over segments.
+
+        Returns:
+            Scores ``[...]``; NaN where the score is undefined (an empty denominator).
+        """
+        numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(denominator > 0, self.factor * numerator / denominator, np.nan)
+
+    def settings(self) -> Mapping[str, object]:
+        """The settings in the signature; by default every field of the dataclass."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @property
+    def signature(self) -> Signature:
+        """The signature without the number of references, which a :class:`Score` adds."""
+        return self.sign(references=0)
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score.
+
+        Args:
+            references: Number of references it was computed with; 0 if it takes none.
+        """
+        counted = {"refs": references} if references else {}
+        return Signature.of(self.name, **counted, **self.settings())
+
+    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+        """The score of each segment, None where it is undefined; unit as the corpus score."""
+        scores = self.formula(statistics)
+        return [None if np.isnan(score) else float(score) for score in scores]
+
+    def score(
+        self,
+        statistics: Statistics,
+        *,
+        references: int = 0,
+        interval: Interval | None = None,
+        system: str | None = None,
+        segments: int | None = None,
+    ) -> Score:
+        """The score of a corpus from the statistics of its segments ``[segments, k]``.
+
+        Args:
+            statistics: The statistics.
+            references: Number of references.
+            interval: The score's interval, if any.
+            system: Name of the scored system, if any.
+            segments: Number of segments, if the statistics are already sums.
+
+        Raises:
+            DataError: The corpus score is undefined; the message says why.
+        """
+        summed = np.asarray(statistics).sum(axis=0)
+        value = float(self.formula(summed))
+        if np.isnan(value):
+            raise DataError(f"{self.name}: {self.undefined}")
+        return Score(
+            metric=self.name,
+            score=value,
+            signature=self.sign(references=references),
+            segments=len(statistics) if segments is None else segments,
+            higher_is_better=self.higher_is_better,
+            statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
+            interval=interval,
+            system=system,
+        )
+
+
+# Metrics
+
+
+@dataclass(frozen=True)
+class Metric(Formula, ABC):
+    """A score of hypotheses that may also need references, sources, links or coverages."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
+    kinds: ClassVar[tuple[MarkKind, ...]] = ()
+    """The kinds of its marks; none if it points at no words."""
+    explains_scores: ClassVar[bool] = False
+    """Whether a segment's score is that of its explanation, not a formula of statistics."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if isinstance(item.default, bool):
+                require_flag(item.name, getattr(self, item.name))
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score; references count only if the metric needs them."""
+        return super().sign(references=references if "references" in self.needs else 0)
+
+    @abstractmethod
+    def count(self, batch: Batch) -> Statistics:
+        """Statistics ``[systems, segments, k]`` of a batch."""
+
+    def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
+        """Why each segment has its score, one explanation per system; no marks by default."""
+        return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
+
+    def requests(self) -> Sequence[Request]:
+        """What aligners must compute for every batch."""
+        return ()
+
+    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
+        """This metric for these texts, before anything is counted; by default unchanged.
+
+        Fitting a fitted metric to the same sample gives an equal one.
+
+        Args:
+            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
+
+        Raises:
+            DataError: It lacks the links or scores of a system, or other texts.
+        """
+        return self
+
+    @property
+    def remarks(self) -> Sequence[Finding]:
+        """What readers of its scores must know about its settings and these texts."""
+        return ()
+
+    def caveat(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """What readers of a table with it and these other metrics must know; None if nothing."""
+        return None
+
+    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """Why the metric does not fit these texts, such as their language; None if it fits.
+
+        Args:
+            rows: Some or all segments of the test set.
+        """
+        return None
+
+    def check_needs(self, references: object, sources: object) -> None:
+        """Raise :class:`TypeError` if texts that the metric needs are None."""
+        for name, texts in (("references", references), ("sources", sources)):
+            if texts is None and name in self.needs:
+                raise TypeError(f"{self.name} needs {name}")
