@@ -26,8 +26,8 @@ from coverage_eval.comparison.evidence import (
     source_words,
 )
 from coverage_eval.core.errors import require_integer
+from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.measure import Result
-from coverage_eval.core.metric import PHRASES, WORDS, MarkKind
 from coverage_eval.core.show.table import Cell, Table
 from coverage_eval.registry import metric_class
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.measure import Result
-from coverage_eval.core.metric import PHRASES, SIDES, Mark, MarkKind, Metric
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.words import find_tokens
@@ -83,7 +84,7 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     """What is wrong in each segment of a system: marks of all :func:`marking` metrics.
 
     Marks that are no error by themselves are left out, as
-    :attr:`~coverage_eval.core.metric.MarkKind.striking` says.
+    :attr:`~coverage_eval.core.mark.MarkKind.striking` says.
     """
     kinds = {name: {kind.name: kind for kind in own} for name, own in marking(result).items()}
     columns = {name: result.evidence(name) for name in kinds}

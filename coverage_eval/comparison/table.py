@@ -498,7 +498,7 @@ def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
     ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
     that marks count, and by metric the score (None where it is undefined), the statistics by
     name, the probability of an error if there is one, the marks
-    (:meth:`~coverage_eval.core.metric.Mark.to_dict`) and what else explains the score. Positions
+    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
     of words count from 0. The first record says what each kind of mark is.
 
     Raises:

@@ -15,7 +15,8 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.machine import DiskList, started_processes, with_bar
-from coverage_eval.core.metric import Explanation, Metric, Score, Statistics, setting
+from coverage_eval.core.mark import Explanation
+from coverage_eval.core.metric import Metric, Score, Statistics, setting
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer

@@ -20,17 +20,9 @@ import numpy as np
 from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import (
-    WORDS,
-    Explanation,
-    Floats,
-    Mark,
-    MarkKind,
-    Statistics,
-    Wording,
-    setting,
-)
+from coverage_eval.core.metric import Floats, Statistics, setting
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 from fast_align_wrapper.links import Links
 

@@ -49,7 +49,8 @@ from coverage_eval.core.dataset import (
     make_batches,
 )
 from coverage_eval.core.errors import DataError, require_flag, require_integer
-from coverage_eval.core.metric import Floats, Mark, places
+from coverage_eval.core.mark import Mark, places
+from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.losses import (
     NormalCoverage,
     WordRun,

@@ -11,17 +11,9 @@ import numpy as np
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import (
-    Explanation,
-    Formula,
-    Mark,
-    MarkKind,
-    Signature,
-    Statistics,
-    Wording,
-    places,
-)
+from coverage_eval.core.metric import Formula, Signature, Statistics
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import attend_with_credit, find_transformation
-from coverage_eval.core.metric import Mark
+from coverage_eval.core.mark import Mark
 from coverage_eval.core.show.table import Cell, Table
 from coverage_eval.papers.claims import Claim, Fact, better, judged, same_text, sign
 from coverage_eval.papers.printed import (

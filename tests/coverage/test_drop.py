@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.metric import Mark
+from coverage_eval.core.mark import Mark
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from tests.repetition import oracles

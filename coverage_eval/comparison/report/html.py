@@ -20,7 +20,7 @@ from coverage_eval.comparison.table import (
     comparison_table,
 )
 from coverage_eval.comparison.verdict import certain_errors, decide, missing_lines
-from coverage_eval.core.metric import PHRASES, WORDS
+from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.show.table import (
     SYSTEM_COLOURS,
     Table,

@@ -23,8 +23,8 @@ from coverage_eval.comparison.evidence import (
     styled_runs,
 )
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.core.mark import Mark, MarkKind
 from coverage_eval.core.measure import Result, aligner_of
-from coverage_eval.core.metric import Mark, MarkKind
 from coverage_eval.core.show.table import format_figure
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import Links
@@ -68,7 +68,7 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
     spaces, ``sourcePieces``, ``referencePieces`` and an output's ``pieces`` are its parts by
     :func:`~coverage_eval.comparison.evidence.original_pieces`. The ``links`` of an output, and
     ``referenceLinks``, are alternating source and target positions, or None if not known. An
-    output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.metric.MarkKind.key`),
+    output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
     ``positions`` and ``text``. If given, an output also has a map of ``attention`` with weights in
     hundredths. Positions count from 0.
 
