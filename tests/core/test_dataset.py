@@ -124,15 +124,6 @@ def test_every_text_comes_back_as_a_column(data):
     ] * count
 
 
-def test_one_reference_or_several():
-    assert split_references(["a b", "c"], ["a", "c d"]) == [["a", "c d"]]
-    assert split_references(["a b", "c"], [["a", "c"], ["b", "d"]]) == [["a", "c"], ["b", "d"]]
-    tokens = [["a", "b"], ["c"]]
-    assert split_references(tokens, tokens) == [tokens]
-    assert split_references(tokens, [tokens, tokens]) == [tokens, tokens]
-    assert split_references(tokens, ["a b", "c"]) == [["a b", "c"]]
-
-
 def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error():
     hypotheses = [["a", "b"], ["c"]]
     for reference in ([["a b", "c d"], ["e f", "g"]], [["a b"], ["c"]]):

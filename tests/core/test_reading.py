@@ -7,7 +7,6 @@ import io
 import pickle
 import re
 import sys
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.errors import DataError, MissingDependencyError
+from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import (
     MAX_LINE_BYTES,
     CorpusWarning,
@@ -23,7 +22,7 @@ from coverage_eval.core.files import (
     read_segments,
     zstd,
 )
-from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.text import tokenize
 
 # All white space of Unicode and Python except space, tab and line feed.
@@ -127,19 +126,11 @@ class TestParallel:
         with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
             list(read_parallel("-", other))
 
-    def test_missing_file_is_found_before_anything_is_read(self, tmp_path):
-        present = write(tmp_path / "h", b"\xff\n")
-        with pytest.raises(DataError, match="no such file"):
-            list(read_parallel(present, tmp_path / "missing"))
-
 
 class TestTokens:
     @given(st.text(st.sampled_from("ab \t\xa0\u3000\u2028\x0b\r")))
     def test_tokens_agree_with_the_rule(self, text):
         assert tokenize(text) == re.findall("[^ \t]+", text)
-
-    def test_other_spaces_are_part_of_a_token(self):
-        assert tokenize(f"a{OTHER_SPACES}b c") == [f"a{OTHER_SPACES}b", "c"]
 
 
 TEXT = 'Die Häuser, d.h. 3.5 "alte" Häuser & 一所房子!'
@@ -160,25 +151,15 @@ def test_tokenizers_equal_sacrebleus(name, where):
 
 def test_the_tokenizer_none_only_splits_and_lowercases():
     assert list(Tokenizer()("A  b.\tc")) == ["A", "b.", "c"]
-    assert list(Tokenizer()(["A b", ""])) == ["A b", ""]
     assert list(Tokenizer(lowercase=True)(["A b", "C"])) == ["a b", "c"]
     assert list(Tokenizer(stem=3)(["abcd", "ab"])) == ["abc", "ab"]
     assert Tokenizer(stem=3).settings == {"case": "mixed", "tok": "none", "stem": "3"}
     with pytest.raises(ValueError, match="stem is a number of letters, not -1"):
         Tokenizer(stem=-1)
-    assert Tokenizer().settings == {"case": "mixed", "tok": "none"}
-    assert Tokenizer("zh", lowercase=True).settings == {"case": "lc", "tok": "zh"}
-
-
-def test_an_unknown_tokenizer_is_refused_at_once():
     with pytest.raises(ValueError, match="unknown tokenizer 'x'; one of none, "):
         Tokenizer("x")
-
-
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_each_tokenizer_works_or_names_what_is_missing(name):
-    with suppress(MissingDependencyError):
-        assert list(Tokenizer(name)("")) == []
+    assert Tokenizer().settings == {"case": "mixed", "tok": "none"}
+    assert Tokenizer("zh", lowercase=True).settings == {"case": "lc", "tok": "zh"}
 
 
 def test_tokenizers_can_be_sent_to_processes():

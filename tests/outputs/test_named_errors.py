@@ -240,9 +240,3 @@ def test_outputs_have_the_right_names(source, output, kind):
     finder = NamedErrors.learn([Row((t,), (), s) for s, t in PAIRS[:300]],
                                (vocabulary[0], vocabulary[1]))  # fmt: skip
     assert kinds_of(finder, row)[:1] == ([kind] if kind else [])
-
-
-def test_one_word_again_and_again_is_no_refusal():
-    """Though sources of every kind get it."""
-    rows = [Row(("the the the",), (), s) for s, _ in PAIRS[:60]]
-    assert {kind for row in rows for kind in kinds_of(finder_of(rows), row)} == {"loop"}
