@@ -27,8 +27,8 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.measure import Metric, aligner_of, count_batches
-from coverage_eval.core.score import Score
+from coverage_eval.core.measure import aligner_of, count_batches
+from coverage_eval.core.metric import Metric, Score
 from coverage_eval.registry import make_metric
 
 try:

@@ -17,13 +17,12 @@ from coverage_eval.cli.output import print_lines
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, Text, check_columns, source_name
-from coverage_eval.core.mark import NamedError
-from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show.formats import FORMATS
 from coverage_eval.core.show.table import Printable, Table, format_p
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.coverage.null_scores import judge_flags
-from coverage_eval.outputs.named import GUESSES
+from coverage_eval.outputs.named import GUESSES, NamedError
 
 if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument

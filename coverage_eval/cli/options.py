@@ -16,7 +16,7 @@ import click
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, check_stdin, check_target
-from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show.formats import FORMATS
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.text import file_named
@@ -212,7 +212,7 @@ def click_option(
 ) -> Option:
     """The option that a field of a dataclass declares.
 
-    A field made by :func:`~coverage_eval.core.settings.setting` gives an option's name, help and
+    A field made by :func:`~coverage_eval.core.metric.setting` gives an option's name, help and
     range, and may give further arguments of :func:`click.option`.
 
     Args:

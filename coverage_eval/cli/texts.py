@@ -18,7 +18,7 @@ from coverage_eval.cli.options import PACKED, add_options, options_as, parse_nam
 from coverage_eval.core.checks import is_reference_name
 from coverage_eval.core.errors import DataError, UnequalLinesError
 from coverage_eval.core.files import STDIN, Text, source_name
-from coverage_eval.core.settings import file_setting
+from coverage_eval.core.metric import file_setting
 from coverage_eval.core.text import TextTable, column_for, find_text, is_table
 from coverage_eval.documents.settings import DocumentSettings
 

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.losses import load_figures
 
 DEFAULT_FALSE_ALARMS = 0.04

@@ -51,7 +51,7 @@ from coverage_eval.core.dataset import (
 )
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.mark import Mark, places
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.losses import (
     NormalCoverage,
     WordRun,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -12,8 +12,8 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
-from coverage_eval.core.score import Formula, Signature, Statistics
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Formula, Signature, Statistics
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,
@@ -30,8 +30,7 @@ from coverage_eval.documents.metrics import (
     missing_marks,
 )
 from coverage_eval.outputs.far import find_far_outputs
-from coverage_eval.outputs.findings import learn_named
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.named import NamedErrors, learn_named
 
 _LOSS_DIGITS = 4
 
@@ -81,7 +80,7 @@ class Omissions(OmissionFinder, TextMetric):
         "than the model's, or names left as they are can look so, too; what all systems leave out "
         "is not found by comparing them."
     )
-    ranking: ClassVar[str | None] = (
+    ranking: ClassVar[str] = (
         "Flags of omissions and additions do not rank systems by quality: a free translation, such "
         "as a person's, is flagged more often, and so are names left as they are."
     )
@@ -118,6 +117,10 @@ class Omissions(OmissionFinder, TextMetric):
         batches = answer_ahead(sample.batches, metric.coverages())
         named = learn_named(sample, self.aligner)
         return replace(metric, adapted=metric.null_of(batches), named=named)
+
+    def caveat(self, others: Collection[str]) -> str:  # noqa: ARG002 (whatever they are)
+        """That its flags are no ranking of systems."""
+        return self.ranking
 
     @property
     def remarks(self) -> Sequence[Finding]:
@@ -228,7 +231,7 @@ class Additions(Omissions):
         "Words of the output that the source covers less than is normal, under the model's "
         "probabilities, and that few other systems say. A free translation can look so, too."
     )
-    ranking: ClassVar[str | None] = (
+    ranking: ClassVar[str] = (
         "Flags of additions are uncertain: against people's labels of WMT23 their AUROC is 0.59 "
         "for English–German and 0.65 for Chinese–English. Read the marks; a count proves nothing."
     )

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.documents.evidence import Evidence, Singles
 from coverage_eval.documents.words import Boundary, Integers
 

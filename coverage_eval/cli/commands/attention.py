@@ -43,7 +43,7 @@ from coverage_eval.cli.output import present_counted, print_lines, show, warn
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import source_name
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.settings import file_setting, setting
+from coverage_eval.core.metric import file_setting, setting
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
 from coverage_eval.core.text import read_segments
 from coverage_eval.plotting import Scale

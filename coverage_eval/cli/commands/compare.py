@@ -53,11 +53,10 @@ from coverage_eval.comparison.table import (
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of, read_segments
-from coverage_eval.core.measure import Result
-from coverage_eval.core.settings import setting
+from coverage_eval.core.measure import Result, TokenMetric
+from coverage_eval.core.metric import setting
 from coverage_eval.core.show.table import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
-from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.settings import DocumentSettings
@@ -348,7 +347,9 @@ def compare(
     if gate:
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
+    printable = warn(
+        printable, result.findings, result.made.get("unknown words"), strict=options.strict
+    )
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:

@@ -42,7 +42,7 @@ from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
-from coverage_eval.outputs.findings import reasons_of
+from coverage_eval.outputs.named import reasons_of
 
 WORST = 5
 """Segments that are shown without --worst."""
@@ -141,10 +141,10 @@ def omissions(
     )
     result = evaluation.run()
     error = "addition" if additions else "omission"
-    (named,) = result.named.values()
+    (named,) = result.made["named errors"].values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
     reasons = reasons_of(named, flagged, error)
-    found = result.documents.get(source_name(hyp), ())
+    found = result.made.get("documents", {}).get(source_name(hyp), ())
     if not output.by_segment:
         printed = _present_flags(result, flagged, reasons, output)
     elif documents:  # lines that were left out are no empty outputs
@@ -154,7 +154,7 @@ def omissions(
         printed = present_result(result, output, has_error=has_error, reasons=reasons)
     if documents:
         printed = with_passages(printed, found, output)
-    printed = warn(printed, result.findings, result.unknown_words, strict=strict)
+    printed = warn(printed, result.findings, result.made.get("unknown words"), strict=strict)
     rows = None if documents else rows_file(hyp, output)
     if rows is None:
         show(printed, output, signed=signature)

@@ -25,7 +25,7 @@ from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.texts import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_source, source_name
-from coverage_eval.core.measure import Metric
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.documents.settings import DocumentSettings
 from coverage_eval.evaluation import Evaluation
@@ -103,7 +103,7 @@ def score_command(name: str) -> click.Command:
         result = evaluation.run()
         dataset = evaluation.dataset
         printed = present_result(result, output)
-        printed = warn(printed, result.findings, result.unknown_words, strict=strict)
+        printed = warn(printed, result.findings, result.made.get("unknown words"), strict=strict)
         rows = None if kind.higher_is_better else rows_file(hyp, output)
         if rows is None:
             show(printed, output)

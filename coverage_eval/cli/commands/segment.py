@@ -23,11 +23,7 @@ from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.texts import named_texts
 from coverage_eval.comparison.report.document_view import ViewedDocument, render_documents
 from coverage_eval.core.checks import Finding
-from coverage_eval.core.settings import (
-    file_setting,
-    output_file_setting,
-    setting,
-)
+from coverage_eval.core.metric import file_setting, output_file_setting, setting
 from coverage_eval.core.show.formats import render_lines
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
