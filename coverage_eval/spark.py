@@ -172,9 +172,8 @@ class Job:
             batch = read.popleft()
             columns = {key: batch.column(key) for key in self.keys}
             for name, metric in metrics.items():
-                scores = metric.segment_scores(counts[name][0])
-                if metric.explains_scores:
-                    scores = [row[0].score for row in metric.explain(made)]
+                ranks = metric.rank(made)
+                scores = metric.segment_scores(counts[name][0]) if ranks is None else ranks[0]
                 cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[name][0].T)]
                 columns[name] = pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
             yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import bisect_right
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -16,7 +17,7 @@ from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row,
 from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.machine import DiskList, started_processes, with_bar
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Metric, Score, Statistics, setting
+from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
@@ -47,6 +48,9 @@ class Result:
         tokens: The tokeniser of references and hypotheses in tables of words.
         source_tokens: The tokeniser of sources there.
         signed: What signatures say of the texts, such as how outputs were cut.
+        ranks: Scores of segments ``[systems, segments]`` that are no formula of statistics, by
+            metric.
+        starts: The first segment of each kept batch.
     """
 
     metrics: Mapping[str, Metric]
@@ -60,7 +64,11 @@ class Result:
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
     signed: Mapping[str, str] = field(default_factory=dict)
-    _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
+    ranks: Mapping[str, Floats] = field(default_factory=dict)
+    starts: Sequence[int] = ()
+    _found: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def score(
         self, name: str, system: str | None = None, *, resamples: int = 0, seed: int = DEFAULT_SEED
@@ -94,10 +102,10 @@ class Result:
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
-        metric = self.metrics[name]
-        if metric.explains_scores:
-            return [found.score for found in self.evidence_of(name, system)]
-        return metric.segment_scores(self.statistics_of(name, system))
+        if name in self.ranks:
+            ranks: list[float | None] = self.ranks[name][self._index(system)].tolist()
+            return ranks
+        return self.metrics[name].segment_scores(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
         """Why segments have their scores, by segment, then system; computed on demand.
@@ -109,7 +117,7 @@ class Result:
             ValueError: Evidence was not asked for when this was measured.
         """
         explain, width = self.metrics[name].explain, len(self.systems)
-        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
+        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)), width)
         return LazyRows(
             lambda first: LazyRows(found.__getitem__, range(first, first + width)),
             range(0, len(found), width),
@@ -134,13 +142,29 @@ class Result:
         """Whether the texts were kept and have a source."""
         return bool(self.kept) and self.rows[0].source is not None
 
-    def _of_texts(self, key: Hashable, make: Callable[[Batch], Iterable[Any]]) -> DiskList[Any]:
-        """What is made of the texts, batch by batch, once."""
-        if key not in self._found:
-            if not self.kept:
-                raise ValueError("this needs the texts, but there are only statistics")
-            self._found[key] = DiskList(chain.from_iterable(map(make, self.kept)))
-        return self._found[key]
+    def _of_texts(
+        self, key: Hashable, make: Callable[[Batch], Iterable[Any]], width: int = 1
+    ) -> Sequence[Any]:
+        """What is made of the texts, of each batch once, when it is first looked at.
+
+        Args:
+            key: Tells what is made.
+            make: Makes the items of a batch.
+            width: Their number for each segment.
+        """
+        if not self.kept:
+            raise ValueError("this needs the texts, but there are only statistics")
+        items, firsts = self._found.setdefault(key, (DiskList(), {}))
+
+        def find(place: int) -> Any:
+            number = bisect_right(self.starts, place // width) - 1
+            if number not in firsts:
+                firsts[number] = len(items)
+                for item in make(self.kept[number]):
+                    items.append(item)
+            return items[firsts[number] + place - width * self.starts[number]]
+
+        return LazyRows(find, range(width * self.segments))
 
     def _index(self, system: str | None) -> int:
         return 0 if system is None else self.systems.index(system)
@@ -170,7 +194,7 @@ def measure(
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
         evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
-            metrics whose evidence has the scores of segments.
+            metrics with other scores of segments than a formula of statistics.
         progress: Show a progress bar if standard error is a terminal.
 
     Raises:
@@ -183,9 +207,10 @@ def measure(
     size = dataset.sample.size
     if not size:
         raise DataError("no segments to score")
-    evidence = evidence or any(metric.explains_scores for metric in metrics.values())
-    kept: DiskList[Batch] | None = DiskList() if evidence else None
+    kept: DiskList[Batch] = DiskList()
+    starts: list[int] = []
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
+    ranks: defaultdict[str, list[Floats]] = defaultdict(list)
     collected: dict[str, dict[int, Any]] = {key: {} for key in made}
     bar, segments = size if progress else None, 0
     for batch, counts in count_batches(
@@ -196,13 +221,19 @@ def measure(
         for key, request in made.items():
             rows = enumerate(batch.get(request), start=segments)
             collected[key].update((number, answer) for number, answer in rows if any(answer))
-        segments += len(batch)
-        if kept is not None:
+        for name, metric in metrics.items():
+            if (scores := metric.rank(batch)) is not None:
+                ranks[name].append(scores)
+        if evidence or ranks:
             kept.append(batch)
+            starts.append(segments)
+        segments += len(batch)
     statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
     return Result(
-        metrics, dataset.systems, statistics, segments, len(dataset.references), kept or (),
+        metrics, dataset.systems, statistics, segments, len(dataset.references), kept,
         made=collected,
+        ranks={name: np.concatenate(found, axis=1) for name, found in ranks.items()},
+        starts=starts,
     )  # fmt: skip
 
 

@@ -348,8 +348,6 @@ class Metric(Formula, ABC):
     """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
     kinds: ClassVar[tuple[MarkKind, ...]] = ()
     """The kinds of its marks; none if it points at no words."""
-    explains_scores: ClassVar[bool] = False
-    """Whether a segment's score is that of its explanation, not a formula of statistics."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -363,6 +361,10 @@ class Metric(Formula, ABC):
     @abstractmethod
     def count(self, batch: Batch) -> Statistics:
         """Statistics ``[systems, segments, k]`` of a batch."""
+
+    def rank(self, batch: Batch) -> Floats | None:  # noqa: ARG002 (for subclasses)
+        """Scores of segments ``[systems, segments]``; None if they are a formula of statistics."""
+        return None
 
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""

@@ -558,7 +558,9 @@ class OmissionFinder:
             DataError: Missing references, or too few peers.
         """
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
-        return batch.get(Request(key, lambda _: self._score(batch)))
+        if key not in batch.made:
+            batch.made[key] = tuple(self._score(batch))
+        return batch.made[key]
 
     def _score(self, batch: Batch) -> Iterator[ScoredOutput]:
         first, units = batch.rows[0], [batch.get(request) for request in self.coverages()]

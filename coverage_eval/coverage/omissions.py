@@ -13,7 +13,7 @@ from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ah
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Formula, Signature, Statistics
+from coverage_eval.core.metric import Floats, Formula, Signature, Statistics
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,
@@ -70,7 +70,6 @@ class Omissions(OmissionFinder, TextMetric):
     wording: ClassVar[Wording | None] = Wording(
         "leaves less out", "leaves text out", of_segments=True
     )
-    explains_scores: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
@@ -172,6 +171,11 @@ class Omissions(OmissionFinder, TextMetric):
         """
         flags = self.flags(batch) | np.array(list(self._certain(batch)), dtype=bool).T
         return np.stack([flags, np.ones_like(flags)], axis=-1).astype(np.int64)
+
+    def rank(self, batch: Batch) -> Floats:
+        """The finder's scores, ``[systems, segments]``."""
+        systems = self.scored(batch)[: len(batch.rows[0].hypotheses)]
+        return np.array([output.scores for output in systems])
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, the chance, and each word's loss.

@@ -201,8 +201,8 @@ def _learn_nulls(
             items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
             rows = [row._replace(references=row.hypotheses) for row in rows]
         batch = Batch(rows)
-        for request, answer in zip(finder.coverages(), items, strict=True):
-            batch.put(request, answer)
+        keys = (request.key for request in finder.coverages())
+        batch.made.update(zip(keys, items, strict=True))
         (scored,) = finder.scored(batch)
         with suppress(DataError):  # such as a text of which each word is always covered alike
             nulls[name] = NullScores.learn(scored.strengths, np.maximum(1, scored.sizes))
