@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coverage_eval.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from coverage_eval.core.measure import Metric
+    from coverage_eval.core.metric import Metric
 
 
 class MetricEntry(NamedTuple):

@@ -19,11 +19,22 @@ from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.align.model_text import OTHER_TOKENS, cut_by_user, why_other_words, with_sink
 from coverage_eval.core import checks as texts
 from coverage_eval.core import line_checks as lines
-from coverage_eval.core.checks import Check, Finding, Gravity, Inputs, percent, shown
+from coverage_eval.core.checks import (
+    MIN_SEGMENTS,
+    Check,
+    Finding,
+    Gravity,
+    Inputs,
+    Rows,
+    Sample,
+    SampledText,
+    percent,
+    shown,
+)
 from coverage_eval.core.dataset import Row, RowSample
 from coverage_eval.core.line_checks import LAGS, Order, judge_order
-from coverage_eval.core.measure import Metric, aligner_of
-from coverage_eval.core.sample import MIN_SEGMENTS, Rows, Sample, SampledText
+from coverage_eval.core.measure import aligner_of
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks

@@ -6,10 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.checks import is_unsegmented_script, why_unsegmented, why_untokenised
+from coverage_eval.core.checks import (
+    MIN_SEGMENTS,
+    SampledText,
+    is_unsegmented_script,
+    why_unsegmented,
+    why_untokenised,
+)
 from coverage_eval.core.dataset import Blocks, segments_of
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.sample import MIN_SEGMENTS, SampledText
 from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment
 

@@ -27,7 +27,7 @@ from coverage_eval.core.files import (
     check_target,
     source_name,
 )
-from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show.formats import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.text import TextTable, column_for, file_named, find_text, is_table
@@ -221,7 +221,7 @@ def click_option(
 ) -> Option:
     """The option that a field of a dataclass declares.
 
-    A field made by :func:`~coverage_eval.core.settings.setting` gives an option's name, help and
+    A field made by :func:`~coverage_eval.core.metric.setting` gives an option's name, help and
     range, and may give further arguments of :func:`click.option`.
 
     Args:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
-from coverage_eval.core.measure import Metric, Result
+from coverage_eval.core.measure import Result
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.show.table import LazyRows, escape_json
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.words import find_tokens
@@ -68,10 +69,10 @@ def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
 
 def expected_words(result: Result, name: str, system: str) -> Iterator[ExpectedWord]:
     """All source words that a metric expects, and whether it marks them for a system."""
-    rows = zip(result.expected(name), result.evidence_of(name, system), strict=True)
-    for (source, expected), explanation in rows:
+    for explanation in result.evidence_of(name, system):
         marked = {position for mark in explanation.marks for position in mark.positions}
-        for position in expected:
+        source = explanation.words
+        for position in explanation.expected:
             yield ExpectedWord(source[position], position, len(source), position in marked)
 
 

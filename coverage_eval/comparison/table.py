@@ -22,12 +22,11 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
-from coverage_eval.core.checks import Gravity, warn_of
+from coverage_eval.core.checks import MIN_SEGMENTS, Gravity, warn_of
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.measure import Metric, Result
-from coverage_eval.core.sample import MIN_SEGMENTS
-from coverage_eval.core.score import BETTER, Interval, Score, interval_ends
+from coverage_eval.core.measure import Result
+from coverage_eval.core.metric import BETTER, Interval, Metric, Score, interval_ends
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import (
     Cell,
@@ -428,9 +427,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             notes.append(
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; {correction})."
             )
-        notes += dict.fromkeys(metric.ranking for metric in metrics if metric.ranking)
     names = {metric.name for metric in metrics}
-    notes += [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+    notes += filter(None, (metric.caveat(names - {metric.name}) for metric in metrics))
     return notes + [
         f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
         for name, trust in comparison.trust.items()

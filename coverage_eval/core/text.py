@@ -242,10 +242,8 @@ class TextTable:
                 row.append(text)
             yield tuple(row)
         for name, count in broken.items():
-            cells_read = (
-                f"{count:,} cell{'s' * (count > 1)} with line breaks, read as one line each"
-            )
-            note = f"{self._at(f'column {name!r}')}: {cells_read}"
+            cells_read = f"{count:,} cell{'s' * (count > 1)} with line breaks"
+            note = f"{self._at(f'column {name!r}')}: {cells_read}, read as one line each"
             warnings.warn(note, ReadingNote, stacklevel=2)
 
     def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:

@@ -28,10 +28,10 @@ import numpy as np
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import Progress, counted, parts, unseen
-from coverage_eval.coverage.losses import NormalCoverage, strongest_runs
+from coverage_eval.coverage.losses import NormalCoverage
 from coverage_eval.coverage.null_scores import NullScores, save_nulls
 from coverage_eval.coverage.omission_finder import (
     ALONE,
@@ -205,10 +205,12 @@ def _learn_nulls(
         if finder.referenced:
             items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
             rows = [row._replace(references=row.hypotheses) for row in rows]
-        losses = finder.own_losses(rows, *items)
-        lengths = np.array([max(1, len(loss)) for loss in losses])
+        batch = Batch(rows)
+        keys = (request.key for request in finder.coverages())
+        batch.made.update(zip(keys, items, strict=True))
+        (scored,) = finder.scored(batch)
         with suppress(DataError):  # such as a text of which each word is always covered alike
-            nulls[name] = NullScores.learn(strongest_runs(losses, finder.scan.penalty), lengths)
+            nulls[name] = NullScores.learn(scored.strengths, np.maximum(1, scored.sizes))
     return nulls
 
 

@@ -54,7 +54,7 @@ def test_coverages_are_sums_of_the_models_posteriors(aligner):
         assert list(cover.source) == list(row.source or ())
         assert [*map(len, (cover.references, cover.hypotheses, cover.peers))] == [1, 2, 2]
         assert all(map(np.allclose, cover.references + cover.hypotheses + cover.peers, sums))
-        assert cover.lengths == tuple(map(len, row.hypotheses))
+        assert cover.lengths == tuple(map(len, row.hypotheses + row.peers))
 
 
 def test_coverages_of_targets_are_those_of_hypotheses_only(aligner):

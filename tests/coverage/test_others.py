@@ -112,7 +112,9 @@ def test_named_errors_count_as_omissions(special):
         Dataset.of_lists({"x": outputs}, None, SOURCES[:100]),
         metrics=(), others={"o": Omissions(special)}, named=True, evidence=True,
     ).run()  # fmt: skip
-    kinds = {n: [one.kind for one in errors] for n, errors in result.named["x"].items()}
+    kinds = {
+        n: [one.kind for one in errors] for n, errors in result.made["named errors"]["x"].items()
+    }
     assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
     assert result.statistics_of("o")[60:65, 0].all()

@@ -20,7 +20,7 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import check_readable_again, read_parallel, source_name
 from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
-from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import links as word_links

@@ -22,7 +22,7 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.settings import file_setting, setting
+from coverage_eval.core.metric import file_setting, setting
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
 from coverage_eval.core.text import read_segments
 from coverage_eval.plotting.saving import ENDINGS as PICTURES

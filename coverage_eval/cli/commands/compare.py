@@ -33,11 +33,10 @@ from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of
 from coverage_eval.core.machine import parts, progress_bar
-from coverage_eval.core.measure import Result
-from coverage_eval.core.settings import setting
+from coverage_eval.core.measure import Result, TokenMetric
+from coverage_eval.core.metric import setting
 from coverage_eval.core.show.table import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
-from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
@@ -325,7 +324,8 @@ def compare(
             worse = find_worse(comparison, gate)
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.unknown_words, strict=asked.strict)
+    unknown = result.made.get("unknown words")
+    printable = warn(printable, result.findings, unknown, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:

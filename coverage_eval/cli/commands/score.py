@@ -23,9 +23,8 @@ from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.files import Column, check_columns, source_name, zip_lines
 from coverage_eval.core.machine import progress_bar
-from coverage_eval.core.mark import NamedError
-from coverage_eval.core.measure import Metric, Result
-from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.measure import Result
+from coverage_eval.core.metric import Metric, output_file_setting, setting
 from coverage_eval.core.show.table import Cell, Printable, Table, format_p
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.core.tokenizers import StopWords
@@ -33,8 +32,7 @@ from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.trust import gauge_trust
 from coverage_eval.evaluation import Evaluation
-from coverage_eval.outputs.findings import reasons_of
-from coverage_eval.outputs.named import GUESSES
+from coverage_eval.outputs.named import GUESSES, NamedError, reasons_of
 from coverage_eval.registry import METRICS, metric_class
 
 _MAX_NAMED = 20
@@ -281,7 +279,8 @@ def score_command(name: str) -> click.Command:
             )
             result = evaluation.run()
         printed = present_result(result, output)
-        printed = warn(printed, result.findings, result.unknown_words, strict=output.strict)
+        unknown = result.made.get("unknown words")
+        printed = warn(printed, result.findings, unknown, strict=output.strict)
         rows = None if kind.higher_is_better else _rows_file(texts, output)
         if rows is None:
             show(printed, output)
@@ -427,10 +426,10 @@ def omissions(
             documents=documents,
         )
         result = evaluation.run()
-    (named,) = result.named.values()
+    (named,) = result.made["named errors"].values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
     reasons = reasons_of(named, flagged, error)
-    cut = result.documents.get(texts.systems[0], ())
+    cut = result.made.get("documents", {}).get(texts.systems[0], ())
     if not output.by_segment:
         printed = _present_flags(result, flagged, reasons, output)
     elif documents:  # lines that were left out are no empty outputs
@@ -439,7 +438,8 @@ def omissions(
         printed = present_result(result, output, has_error=[*map(bool, reasons)], reasons=reasons)
     if documents:
         printed = with_passages(printed, cut, output)
-    printed = warn(printed, result.findings, result.unknown_words, strict=output.strict)
+    unknown = result.made.get("unknown words")
+    printed = warn(printed, result.findings, unknown, strict=output.strict)
     rows = None if documents else _rows_file(texts, output)
     if rows is None:
         show(printed, output, signed=signature)
