@@ -11,19 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, repeat, tee
 from os import PathLike
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import (
-    STDIN,
-    Text,
-    file_of,
-    held_text,
-    is_held,
-    read_parallel,
-    source_name,
-)
+from coverage_eval.core.files import Text, held_text, is_pipe, read_parallel, source_name
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.text import is_text, read_segments
 from fast_align_wrapper.text import Segment
@@ -356,10 +347,7 @@ class Dataset:
         Raises:
             DataError: As :func:`~coverage_eval.core.files.read_parallel`.
         """
-        files = [str(file_of(text)) for text in self._texts if not is_held(text)]
-        if all(file != STDIN and Path(file).is_file() for file in files):
-            return self._read()
-        return iter(self._copy)
+        return iter(self._copy) if any(map(is_pipe, self._texts)) else self._read()
 
     @property
     def _texts(self) -> list[Text]:

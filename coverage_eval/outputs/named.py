@@ -785,15 +785,13 @@ def named_findings(
     """
     findings = []
     for system, of_segments in named.items():
-        seen: dict[str, dict[int, str]] = defaultdict(dict)
-        for index, errors in of_segments.items():
-            for error in errors:
-                seen[error.kind].setdefault(index + 1, error.detail)
+        errors = [(n, error) for n, found in of_segments.items() for error in found]
         for kind in kinds:
-            numbers, example = list(seen[kind]), next(iter(seen[kind].values()), "")
+            details = {n + 1: error.detail for n, error in errors if error.kind == kind}
             least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
-            if len(numbers) < least:  # as many as among correct outputs
+            if len(details) < least:  # as many as among correct outputs
                 continue
+            numbers, example = list(details), next(iter(details.values()))
             such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
             plural = "s" if len(numbers) > 1 else ""
             listed = ", ".join(map(str, numbers[:_SHOWN]))
