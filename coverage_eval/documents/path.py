@@ -436,11 +436,11 @@ class _Chunk:
     def state_before(self, word: int, state: int) -> int:
         """The state from which the best path comes to a piece that begins at a word."""
         ended = self.ended[word - self.first]
-        own, states = state - self.low, np.arange(len(ended))
-        skipped = np.maximum(self.counts[max(own - 1, 0)] - self.counts, 0)
-        behind = COSTS.back + COSTS.back_each * (states - own)
-        price = np.where(states < own, _skip_costs(skipped), behind)
-        price[own] = COSTS.again
+        begun, states = state - self.low, np.arange(len(ended))
+        skipped = np.maximum(self.counts[max(begun - 1, 0)] - self.counts, 0)
+        behind = COSTS.back + COSTS.back_each * (states - begun)
+        price = np.where(states < begun, _skip_costs(skipped), behind)
+        price[begun] = COSTS.again
         return int((ended - price).argmax()) + self.low
 
     def _before(

@@ -97,18 +97,18 @@ class _Run:
     exact: int = 0
     exact_start: int = 0
 
-    def add(self, token: Hashable, before: Hashable, place: int, slot: int | None) -> None:
+    def add(self, token: Hashable, before: Hashable, position: int, slot: int | None) -> None:
         """Compare one more token with the one a period before.
 
         Args:
             token: The token.
             before: The one before.
-            place: Its position.
+            position: The position of that one.
             slot: The token's place in the pattern; None if it is neither equal nor a number, too.
         """
         if slot is not None and before == token:
             if not self.exact:
-                self.exact_start = place
+                self.exact_start = position
             self.exact += 1
             self.equal += 1
             self.words += token.isalpha() if isinstance(token, str) else True
@@ -191,7 +191,7 @@ class LoopDetector:
         index, self._index = self._index, self._index + 1
         places = self._places.setdefault(key, deque())
         periods = {index - place for place in places if index - place >= self.min_pattern_size}
-        found = self._follow(token, periods)
+        loop = self._follow(token, periods)
         places.append(index)
         self._held.append((key, token, position))
         if len(self._held) > self.max_pattern_size:
@@ -199,7 +199,7 @@ class LoopDetector:
             self._places[old].popleft()
             if not self._places[old]:
                 del self._places[old]
-        return found
+        return loop
 
     def _follow(self, token: Hashable, equal: set[int]) -> Loop | None:
         """Continue or end every run; the loop of the shortest period, if there is one.
@@ -208,17 +208,17 @@ class LoopDetector:
             token: The next token.
             equal: The periods with which it repeats a token that is held.
         """
-        found = None
+        shortest = None
         for period in equal - self._runs.keys():
             self._runs[period] = _Run(self._held[-period][2])
         for period in sorted(self._runs):
-            run, (_, before, place) = self._runs[period], self._held[-period]
-            run.add(token, before, place, self._index % period if period in equal else None)
+            run, (_, before, position) = self._runs[period], self._held[-period]
+            run.add(token, before, position, self._index % period if period in equal else None)
             if run.misses > (1 + run.equal // MIN_EQUAL if self.near else 0):
                 del self._runs[period]
-            elif found is None:
-                found = self._loop(period, run, ends=period in equal)
-        return found
+            elif shortest is None:
+                shortest = self._loop(period, run, ends=period in equal)
+        return shortest
 
     def _loop(self, period: int, run: _Run, *, ends: bool) -> Loop | None:
         if run.exact >= max((self.min_count - 1) * period, self.min_repeated):
@@ -242,17 +242,17 @@ def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
         tokens: The words and punctuation of the output.
         *others: Those of its source and its references.
     """
-    found = _longest_loop(tokens)
-    return None if found is None or any(_explains(other, found) for other in others) else found
+    loop = _longest_loop(tokens)
+    return None if loop is None or any(_explains(other, loop) for other in others) else loop
 
 
-def _explains(other: Sequence[str], found: Loop) -> bool:
+def _explains(other: Sequence[str], loop: Loop) -> bool:
     words = [_key(token.lower()) for token in other if token[:1].isalnum()]
     twice = _whole_copies(words, 2, EXCUSED_TWICE)
-    if twice is not None and found.count <= twice.count + 1:
+    if twice is not None and loop.count <= twice.count + 1:
         return True
     theirs = _longest_loop(other)
-    return theirs is not None and found.end - found.start <= 2 * (theirs.end - theirs.start)
+    return theirs is not None and loop.end - loop.start <= 2 * (theirs.end - theirs.start)
 
 
 def _longest_loop(tokens: Sequence[str]) -> Loop | None:
@@ -264,18 +264,18 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
         return None
     detector = LoopDetector(min_repeated=MIN_AT_END)
     longest: Loop | None = None
-    place = first = 0
-    while place < len(tokens):
-        loop = detector.push(tokens[place])
-        place += 1
+    position = first = 0
+    while position < len(tokens):
+        loop = detector.push(tokens[position])
+        position += 1
         if loop is None:
             continue
         if loop.exact and loop.end - loop.start >= _ENDLESS:
-            while place < len(tokens) and tokens[place] == tokens[place - loop.period]:
-                place += 1
+            while position < len(tokens) and tokens[position] == tokens[position - loop.period]:
+                position += 1
             detector.reset()
-        loop = replace(loop, start=first + loop.start, end=place)
-        first = place - detector.position
+        loop = replace(loop, start=first + loop.start, end=position)
+        first = position - detector.position
         if longest is None or loop.end - loop.start >= longest.end - longest.start:
             longest = loop
     if longest is None or longest.end - longest.start - longest.period >= MIN_REPEATED:
@@ -298,11 +298,11 @@ def _whole_copies(
     """The loop that a text is from its first token to its last, of any period."""
     common = [0] * len(keys)  # tokens at the start that also end here (Knuth, Morris and Pratt)
     size = 0
-    for place in range(1, len(keys)):
-        while size and keys[place] != keys[size]:
+    for position in range(1, len(keys)):
+        while size and keys[position] != keys[size]:
             size = common[size - 1]
-        size += keys[place] == keys[size]
-        common[place] = size
+        size += keys[position] == keys[size]
+        common[position] = size
     if size < max(least, share * len(keys)):
         return None
     return Loop(len(keys) - size, 0, len(keys))

@@ -159,7 +159,7 @@ class REP(TokenMetric):
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""
-        own: dict[str, object] = {
+        settings: dict[str, object] = {
             "n": self.n,
             "w1": float(self.w1),
             "w2": float(self.w2),
@@ -168,8 +168,8 @@ class REP(TokenMetric):
         left_out = ["punct"] if self.leave_out_punctuation else []
         left_out += [str(self.leave_out)] if self.leave_out else []
         if left_out:
-            own["without"] = "+".join(left_out)
-        return own | self.tokens.settings
+            settings["without"] = "+".join(left_out)
+        return settings | self.tokens.settings
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""

@@ -129,12 +129,14 @@ def find_candidates(
     for word in set(reference):
         starts = {EXACT: by_key.get(word.key, [])}
         if by_stem:
-            found = by_stem.get(word.stem_key, [])
-            starts[STEM] = [i for i in found if hypothesis[i].key != word.key]
+            same_stem = by_stem.get(word.stem_key, [])
+            starts[STEM] = [i for i in same_stem if hypothesis[i].key != word.key]
         if by_word:
             starts[SYNONYM] = _find_synonyms(word, by_word)
         blocks[word] = [
-            (CandidateRun(tuple(found), 1, 1, module),) for module, found in starts.items() if found
+            (CandidateRun(tuple(positions), 1, 1, module),)
+            for module, positions in starts.items()
+            if positions
         ]
     candidates = [list(blocks[word]) for word in reference]
     for here, more in zip(candidates, paraphrases, strict=False):
@@ -238,11 +240,11 @@ def count_chunks(matches: Sequence[Match]) -> int:
 
 def in_order(blocks: Sequence[Block]) -> list[Candidate]:
     """All candidates of a reference position, in Meteor's order."""
-    found: list[Candidate] = []
+    ordered: list[Candidate] = []
     for block in blocks:
         here = [run.candidate(start) for run in block for start in run.starts]
-        found += here if len(block) == 1 else sorted(here, key=itemgetter(0))
-    return found
+        ordered += here if len(block) == 1 else sorted(here, key=itemgetter(0))
+    return ordered
 
 
 def _count(blocks: Sequence[Block]) -> int:

@@ -364,9 +364,9 @@ def _explain_pair(pair: _AlignedPair) -> Explanation:
 
 
 def _matches(pair: _AlignedPair) -> list[MeteorMatch]:
-    found = []
+    matches = []
     for position, (start, length, reference_length, module) in pair.matches:
         hypothesis = tuple(pair.hypothesis[start : start + length])
         reference = tuple(pair.reference[position : position + reference_length])
-        found.append(MeteorMatch(MODULES[module], hypothesis, reference, start, position))
-    return found
+        matches.append(MeteorMatch(MODULES[module], hypothesis, reference, start, position))
+    return matches

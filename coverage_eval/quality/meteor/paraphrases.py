@@ -141,8 +141,8 @@ class PhraseTable:
         """
         # Most phrases of a text are not in the table; this test is five times as fast as SQLite.
         checksum = zlib.crc32(phrase)
-        place = bisect_left(self._checksums, checksum)
-        if place == len(self._checksums) or self._checksums[place] != checksum:
+        nearest = bisect_left(self._checksums, checksum)
+        if nearest == len(self._checksums) or self._checksums[nearest] != checksum:
             return None
         query = "SELECT paraphrases FROM phrases WHERE phrase = ?"
         try:
@@ -287,21 +287,21 @@ def find_paraphrases(
         [token.encode("utf-8", "surrogatepass") for token in side]
         for side in (hypothesis, reference)
     )
-    found: list[list[Block]] = [[] for _ in reference]
+    candidates: list[list[Block]] = [[] for _ in reference]
     for starts, size, paraphrases in _search(table, ref, hyp):
         runs = [CandidateRun(places, length, size, PARAPHRASE) for _, length, places in paraphrases]
         for start in starts:
-            found[start].extend((run,) for run in runs)
-    # At one place of the hypothesis, paraphrases are ordered by length, then as in the table.
+            candidates[start].extend((run,) for run in runs)
+    # At one position of the hypothesis, paraphrases are ordered by length, then as in the table.
     others: dict[int, list[tuple[tuple[int, int], CandidateRun]]] = {}
     for starts, size, paraphrases in _search(table, hyp, ref):
         for number, length, places in paraphrases:
             run = CandidateRun(starts, size, length, PARAPHRASE)
-            for place in places:
-                others.setdefault(place, []).append(((size, number), run))
-    for place, runs_here in others.items():
-        found[place].append(tuple(run for _, run in sorted(runs_here, key=itemgetter(0))))
-    return found
+            for position in places:
+                others.setdefault(position, []).append(((size, number), run))
+    for position, runs_here in others.items():
+        candidates[position].append(tuple(run for _, run in sorted(runs_here, key=itemgetter(0))))
+    return candidates
 
 
 def _search(
@@ -322,7 +322,7 @@ def _search(
             phrases.setdefault(phrase, []).append(start)
     line = b" ".join(other)
     for phrase, starts in phrases.items():
-        found = []
+        matches = []
         for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
             # A quick test, which few paraphrases pass that do not occur.
             if paraphrase in line:
@@ -330,6 +330,6 @@ def _search(
                 size = len(words)
                 places = [i for i in range(len(other) - size + 1) if other[i : i + size] == words]
                 if places:
-                    found.append((number, size, tuple(places)))
-        if found:
-            yield tuple(starts), phrase.count(b" ") + 1, found
+                    matches.append((number, size, tuple(places)))
+        if matches:
+            yield tuple(starts), phrase.count(b" ") + 1, matches
