@@ -47,6 +47,7 @@ def test_extreme_magnitudes(z, u):
     np.testing.assert_array_equal(constrained_softmax(scores, bounds)[0], constrained_softmax(z, u))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.01, 1.0, 10.0, 200.0])
 def test_against_bisection(spread):
     rng = np.random.default_rng(11)

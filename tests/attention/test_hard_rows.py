@@ -86,6 +86,7 @@ def test_the_callers_arrays_are_left_alone():
     np.testing.assert_array_equal((z, u), before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [4.0, 1e4, 1e9, 1e300, np.inf])
 def test_wide_bounds_lose_no_precision(wide):
     rng = np.random.default_rng(22)
@@ -175,6 +176,7 @@ def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weig
     assert alpha[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [1, 128, 129, 300])
 def test_many_and_long_rows(length):
     rng = np.random.default_rng(length)

@@ -27,9 +27,7 @@ def _raw(text: str) -> str:
 
 
 SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "default": ((*REF, *FEW), {}),
     "a model": ((*REF, *SRC, *MODEL, *FEW), {"sources": "test.de", "model": True}),
-    "no reference": ((*SRC, *FEW), {"references": None, "sources": "test.de"}),
     "no reference, and a model": (
         (*SRC, *MODEL, *FEW),
         {"references": None, "sources": "test.de", "model": True},
