@@ -121,7 +121,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single tests that need such a package, or the shared data if it is absent."""
+    """Leave out single tests that need such a package or absent shared data, or are slow."""
     left_out = []
     only = config.getoption("--only")
     for item in items:
@@ -131,6 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if (
             without_texts
             or run_elsewhere
+            or (not IS_CI and item.get_closest_marker("slow"))
             or any(_is_elsewhere(package, config) for package in packages)
         ):
             left_out.append(item)
@@ -143,7 +144,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say which tests are left out, and what runs them."""
     elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
-    lines = []
+    lines = [] if IS_CI else ["left out: slow tests, which CI runs; set CI=true"]
     if elsewhere:
         lines.append(f"left out: tests of {', '.join(elsewhere)} (make test-torch, test-spark)")
     if not HAS_SHARED:

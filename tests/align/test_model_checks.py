@@ -188,6 +188,7 @@ def test_tokens_with_odd_characters_are_checked():
         assert names(strange, rows, shift(rows), hyp=rows) == ["shifted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "training", "languages", "parts"),
     [

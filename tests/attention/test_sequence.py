@@ -74,6 +74,7 @@ def gradients_of(result, weights):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradient_through_time_by_finite_differences(kind, transformation):

@@ -69,6 +69,7 @@ class Sequences:
         return np.where(kink, np.nan, numeric - gradient.reshape(ROWS, -1).sum(axis=1))
 
 
+@pytest.mark.slow
 @sinks
 @fertilities
 @constrained
@@ -81,6 +82,7 @@ def test_the_gradient_for_scores_equals_finite_differences(name, fertility, sink
         np.testing.assert_allclose(errors[~np.isnan(errors)], 0, atol=1e-7)
 
 
+@pytest.mark.slow
 @sinks
 @fertilities
 @constrained

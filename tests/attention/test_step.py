@@ -310,6 +310,7 @@ def test_a_word_at_its_bound_has_used_its_fertility_exactly():
     assert after.credit(fertilities)[0, 0] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transformation", "dtype", "steps"),
     [

@@ -95,6 +95,7 @@ def folder(demonstration: Path, finder: Path, tmp_path_factory: pytest.TempPathF
     return copy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", README)
 def test_the_readmes_commands_fit_a_terminal(line, folder):
     """At most 24 lines of 80 columns; the last one is the answer or what to do next."""

@@ -27,7 +27,6 @@ def _raw(text: str) -> str:
 
 
 SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "default": ((*REF, *FEW), {}),
     "a model": ((*REF, *SRC, *MODEL, *FEW), {"sources": "test.de", "model": True}),
     "no reference, and a model": (
         (*SRC, *MODEL, *FEW),

@@ -98,6 +98,7 @@ def test_segments_with_omissions_stand_out(special, repair):
     assert auroc(OmissionFinder.of(special), without_references(rows), lost) > 0.9
 
 
+@pytest.mark.slow
 def test_omissions_stand_out_against_sources_without_spaces():
     """Japanese cut into letters; with the penalty of words the AUROC is .64."""
     pairs = [(japanese.replace(" ", ""), english) for japanese, english in tanaka()]

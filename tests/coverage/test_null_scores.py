@@ -140,6 +140,7 @@ def test_a_gate_knows_the_false_alarms_to_expect():
     assert judge_flags(0, [], 0.04, 0.0).p_value == 1.0
 
 
+@pytest.mark.slow
 def test_complete_translations_are_flagged_as_often_as_asked(special):
     """Text of the same grammar that the model has not seen, singly and four lines joined."""
     other = generate(1000, seed=8)

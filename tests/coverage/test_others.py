@@ -82,6 +82,7 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
     assert min(seen.values()) > 10
 
 
+@pytest.mark.slow
 def test_flags_agree_with_peoples_labels(shared):
     """All nine outputs of half of WMT23 en-de, by a model of captions; evidence.md has the rest."""
     file = shared / "data" / "wmt23-en-de" / "outputs.tsv"

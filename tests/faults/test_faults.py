@@ -24,6 +24,8 @@ import pytest
 from tests.aligner.fake_aligners import all_gone
 from tests.conftest import COMMAND, RunCli
 
+pytestmark = pytest.mark.slow
+
 OLD = "what was there\n"
 
 WRITERS = {

@@ -167,6 +167,7 @@ def test_labels_of_long_sentences_do_not_overlap(count):
     assert all(a.y0 >= b.y1 - 0.5 for a, b in pairwise(down))
 
 
+@pytest.mark.slow
 def test_long_sentences_keep_readable_labels():
     words = [f"word{i}" for i in range(500)]
     ax = attention_heatmap(np.full((500, 500), 0.002), words, words, fertility=np.ones(500))
