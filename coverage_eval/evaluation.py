@@ -15,6 +15,7 @@ from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, 
 from coverage_eval.align.checks import check_inputs, fit_words
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.machine import Progress, counted, parts, unseen
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
@@ -51,7 +52,7 @@ class Evaluation:
         evidence: Whether to keep the texts, so the result can give evidence.
         named: Whether to look at every output for errors that have a name, such as copies of the
             source; see :mod:`coverage_eval.outputs.named`.
-        progress: Whether to show a progress bar if standard error is a terminal.
+        progress: Where to report the share of the work that is done.
     """
 
     texts: Dataset
@@ -64,7 +65,7 @@ class Evaluation:
     jobs: int = 1
     evidence: bool = False
     named: bool = False
-    progress: bool = False
+    progress: Progress = unseen
     documents: DocumentSettings | None = None
 
     @cached_property
@@ -76,8 +77,13 @@ class Evaluation:
 
         aligner = self.aligner or aligner_of(self.others.values())
         return match_lines(
-            self.texts, self.documents, aligner, jobs=self.jobs, progress=self.progress
+            self.texts, self.documents, aligner, jobs=self.jobs, progress=self._stages[0]
         )
+
+    @property
+    def _stages(self) -> list[Progress]:
+        """The progress of cutting documents, of fitting metrics to a sample, and of counting."""
+        return parts(self.progress, 0.0 if self.documents is None else 5.0, 1.0, 9.0)
 
     @property
     def dataset(self) -> Dataset:
@@ -114,7 +120,9 @@ class Evaluation:
             metric.check_needs(texts.references or None, texts.source)
         aligner = aligner or aligner_of(metrics.values())  # a metric may bring its own
 
-        metrics = {name: metric.fit(sample) for name, metric in metrics.items()}
+        _, fitting, counting = self._stages
+        shown = counted(metrics.items(), fitting, len(metrics))
+        metrics = {name: metric.fit(sample) for name, metric in shown}
         looks_at_outputs = self.named or any("named errors" in m.needs for m in metrics.values())
         result = measure(
             texts,
@@ -122,7 +130,7 @@ class Evaluation:
             made={NAMED_ERRORS: learn_named(sample, aligner).request} if looks_at_outputs else {},
             jobs=self.jobs,
             evidence=self.evidence,
-            progress=self.progress,
+            progress=counting,
         )
         named = by_system(texts.systems, result.made.get(NAMED_ERRORS, {}))
         # Documents' own notes tell of lines that are missing.

@@ -18,7 +18,7 @@ from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, Text, check_columns, source_name
 from coverage_eval.core.metric import output_file_setting, setting
-from coverage_eval.core.show.formats import FORMATS
+from coverage_eval.core.show.formats import OF_ONE_TABLE
 from coverage_eval.core.show.table import Printable, Table, format_p
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.coverage.null_scores import judge_flags
@@ -273,7 +273,7 @@ def with_passages(
     printed: Printable, documents: Sequence[CutDocument], output: ScoreOutput
 ) -> Printable:
     """Put missing lines, and text that belongs to none, before what is printed of segments."""
-    if output.score_only or not FORMATS[output.output_format].several:
+    if output.score_only or output.output_format in OF_ONE_TABLE:
         return printed
     passages = [passage for cut in documents for passage in cut.passages]
     extra = [

@@ -17,7 +17,7 @@ from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, check_stdin, check_target
 from coverage_eval.core.metric import output_file_setting, setting
-from coverage_eval.core.show.formats import FORMATS
+from coverage_eval.core.show.formats import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.text import file_named
 from coverage_eval.registry import METRICS
@@ -323,7 +323,7 @@ class Output:
         Args:
             what: The option or command that makes several tables.
         """
-        if not FORMATS[self.output_format].several:
+        if self.output_format in OF_ONE_TABLE:
             name = self.output_format.upper()
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 

@@ -34,7 +34,6 @@ from coverage_eval.core.show.table import (
     Cell,
     LazyRows,
     Printable,
-    RowLabel,
     ScoreCell,
     Table,
     escape_json,
@@ -288,9 +287,8 @@ class Comparison:
     def __str__(self) -> str:
         return render(present_comparison(self, signature=False), "text")
 
-    def _repr_html_(self) -> str:
-        title = " ".join(_told(self))
-        return replace(comparison_table(self), title=title)._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return render(Printable((comparison_table(self),), " ".join(_told(self))), "markdown")
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
@@ -355,7 +353,7 @@ def comparison_table(comparison: Comparison) -> Table:
         ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in metrics.values())),
         tuple(
             (
-                RowLabel(system, "(baseline)") if system == comparison.baseline else system,
+                system,
                 *(_measured(cell, metrics[name]) for name, cell in cells.items()),
             )
             for system, cells in comparison.rows.items()
@@ -424,7 +422,7 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
     """What the figures are, in one line, with a name for the baseline."""
     parts = [_segments(comparison)]
     if comparison.test.resamples:
-        parts.append("[low, high]: 95% interval")
+        parts.append("low–high: 95% interval")
         if comparison.others:
             corrected = ", Holm-corrected" * (len(comparison.others) > 1)
             parts.append(f"p: against {baseline}{corrected}")
@@ -443,7 +441,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     notes = [f"{_segments(comparison)}."]
     if test.resamples:
         drawn = f"{test.resamples:,} resamples, seed {test.seed}"
-        notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
+        notes.append(f"low–high: 95% interval (percentile bootstrap, {drawn}).")
         others = len(comparison.others)
         if others:
             correction = (

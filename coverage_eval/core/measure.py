@@ -14,7 +14,7 @@ import numpy as np
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.core.errors import DataError, require_integer
-from coverage_eval.core.machine import DiskList, started_processes, with_bar
+from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Metric, Score, Statistics, setting
 from coverage_eval.core.show.table import LazyRows
@@ -158,7 +158,7 @@ def measure(
     made: Mapping[str, Request] = {},
     jobs: int = 1,
     evidence: bool = False,
-    progress: bool = False,
+    progress: Progress = unseen,
 ) -> Result:
     """Count metrics that are fitted to a test set, in one pass; no other loop counts.
 
@@ -171,7 +171,7 @@ def measure(
             does not depend on it.
         evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
             metrics whose evidence has the scores of segments.
-        progress: Show a progress bar if standard error is a terminal.
+        progress: Where to report the share of segments that are counted.
 
     Raises:
         DataError: There is no segment, or a metric lacks a text.
@@ -187,10 +187,9 @@ def measure(
     kept: DiskList[Batch] | None = DiskList() if evidence else None
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
     collected: dict[str, dict[int, Any]] = {key: {} for key in made}
-    bar, segments = size if progress else None, 0
-    for batch, counts in count_batches(
-        metrics, dataset.batches(), also=made.values(), jobs=jobs, progress=bar
-    ):
+    segments = 0
+    results = count_batches(metrics, dataset.batches(), also=made.values(), jobs=jobs)
+    for batch, counts in counted(results, progress, size, lambda result: len(result[0])):
         for name, block in counts.items():
             blocks[name].append(block)
         for key, request in made.items():
@@ -212,7 +211,6 @@ def count_batches(
     *,
     also: Iterable[Request] = (),
     jobs: int = 1,
-    progress: int | None = None,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
     """Each batch with the statistics of metrics that fit its texts, by name.
 
@@ -221,7 +219,6 @@ def count_batches(
         batches: The segments, in order.
         also: What else is asked of the batches.
         jobs: As in :func:`measure`.
-        progress: Number of segments for a progress bar; None for no bar.
     """
     requests = {name: metric.requests() for name, metric in metrics.items()}
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
@@ -231,8 +228,6 @@ def count_batches(
     with started_processes(len(first) if alone else 1) as pool:
         asked = chain(*requests.values(), also)
         batches = answer_ahead(chain(first, batches), asked)
-        if progress is not None:
-            batches = with_bar(batches, "scoring", progress, len)
         for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
             yield batch, {**counts, **count_batch(aligned, batch)}
 

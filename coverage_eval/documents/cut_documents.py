@@ -14,7 +14,7 @@ from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_readable_again, held_text, source_name
-from coverage_eval.core.machine import started_processes, with_bar
+from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 from coverage_eval.documents.settings import (
     DocumentSettings,
@@ -115,7 +115,7 @@ def match_lines(
     aligner: Aligner | AlignerSettings | None,
     *,
     jobs: int = 1,
-    progress: bool = False,
+    progress: Progress = unseen,
 ) -> MatchedTexts:
     """Cut all outputs, those of peers, too, by the lines of their source.
 
@@ -125,7 +125,7 @@ def match_lines(
         aligner: A model, or settings that name one, to cut by the source; without it, the first
             reference's lines count.
         jobs: Number of processes, if there are several documents.
-        progress: Whether to show a progress bar if standard error is a terminal.
+        progress: Where to report the share of the work that is done.
 
     Raises:
         DataError: A text cannot be read; an output is no translation of its source; the source can
@@ -148,10 +148,14 @@ def match_lines(
     documents: dict[str, Sequence[CutDocument]] = {}
     cuts: list[list[LineCut]] = []
 
+    stages = iter(parts(progress, *[1.0] * (len(given.systems) + len(given.peers))))
+
     def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
-            documents[name] = list(segment_documents(read, segmenter, jobs=jobs, progress=progress))
+            documents[name] = list(
+                segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
+            )
         except UnfitDocumentsError as error:
             if not is_of_rows(lines):
                 raise
@@ -192,7 +196,7 @@ def segment_documents(
     segmenter: Segmenter,
     *,
     jobs: int = 1,
-    progress: bool = False,
+    progress: Progress = unseen,
 ) -> Iterator[CutDocument]:
     """Segment documents, in their order.
 
@@ -202,7 +206,7 @@ def segment_documents(
         documents: The documents.
         segmenter: Cuts them.
         jobs: Number of processes; the result does not depend on it.
-        progress: Whether to show a progress bar if standard error is a terminal.
+        progress: Where to report the share of the work that is done.
 
     Raises:
         UnfitDocumentsError: Some documents cannot be segmented; the message names them.
@@ -216,7 +220,7 @@ def segment_documents(
             results = (_segment(document, segmenter, alone=alone) for document in held)
         else:
             results = pool.map(_segment_held, held, chunksize=_CHUNK)
-        shown = with_bar(results, "cutting documents", len(held), wanted=progress)
+        shown = counted(results, progress, len(held))
         for document, result in zip(held, shown, strict=True):
             if isinstance(result, str):
                 refused.append(f"{document.name}: {result}")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from fast_align_wrapper.links import parse_links
-from tests.cli.tools import on_a_terminal
 
 SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30
 TARGETS = ["a house", "a red house", "nothing", "the house is red", "red is nice"] * 30
@@ -142,13 +141,6 @@ def test_the_lines_that_change_gold_links(tmp_path, run_cli):
         subprocess.run(f"perl {line}", shell=True, cwd=tmp_path, check=True)
         done = run_cli("align", "aer", "links", "NEW", "-b", cwd=tmp_path)
         assert (done.stdout, done.stderr) == ("0.00\n", "")
-
-
-def test_a_terminal_sees_progress_and_a_pipe_does_not(files, tmp_path):
-    train = ("align", "train", "src", "tgt", "-o", tmp_path / "model")
-    printed, _ = on_a_terminal(*train, cwd=files, stream="stderr")
-    assert "training reverse" in printed
-    assert " ".join(printed.split()).endswith("trained on 150 pairs")
 
 
 def error_of(run_cli, status, *arguments, cwd, **options):

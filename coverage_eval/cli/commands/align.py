@@ -33,7 +33,7 @@ from coverage_eval.cli.texts import corpus_options
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.core.machine import with_bar
+from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -106,19 +106,23 @@ def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
     if options.purpose is not None:
         check_readable_again(src, tgt)
     dataset = Dataset({}, [tgt], src)
-    with Aligner.train_pairs(
-        ((row.source or "", row.references[0]) for row in dataset.rows()),
-        tokenize=options.tokenize,
-        src_tokenize=options.src_tokenize,
-        progress=True,
-    ) as aligner:
-        model = aligner.model
-        few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
-        findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
-        echo_findings(findings, strict=strict)
-        if options.purpose == "omissions":
-            add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True)
-        model.save(options.output)
+    with progress_bar("training") as progress:
+        weights = (1.0, 2.0, 12.0 if options.purpose else 0.0)
+        reading, training, preparing = parts(progress, *weights)
+        rows = counted(dataset.rows(), reading, dataset.sample.size)
+        with Aligner.train_pairs(
+            ((row.source or "", row.references[0]) for row in rows),
+            tokenize=options.tokenize,
+            src_tokenize=options.src_tokenize,
+            progress=training,
+        ) as aligner:
+            model = aligner.model
+            few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
+            findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
+            echo_findings(findings, strict=strict)
+            if options.purpose == "omissions":
+                add_omission_data(aligner, partial(read_parallel, src, tgt), preparing)
+            model.save(options.output)
     say(f"{options.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
@@ -149,7 +153,7 @@ def apply(
 
         def checked_lines() -> Iterator[str]:
             is_file = output not in {None, "-"}  # printed links show the progress themselves
-            shown = with_bar(rows, "aligning", dataset.sample.size, wanted=is_file)
+            shown = with_bar(rows, "aligning", dataset.sample.size) if is_file else rows
             yield from map(format_links, shown)
             findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file

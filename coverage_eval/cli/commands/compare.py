@@ -53,6 +53,7 @@ from coverage_eval.comparison.table import (
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of, read_segments
+from coverage_eval.core.machine import parts, progress_bar
 from coverage_eval.core.measure import Result, TokenMetric
 from coverage_eval.core.metric import setting
 from coverage_eval.core.show.table import Printable, escape_controls
@@ -109,7 +110,6 @@ class ComparisonOptions:
             lowercase=self.lowercase,
             jobs=self.jobs,
             named=True,
-            progress=True,
             documents=self.documents,
         )
 
@@ -167,8 +167,8 @@ class ComparisonOptions:
             f"type: {path} --ref {first} {' '.join(files.values())}"
         )
 
-    def measure(self, *, evidence: bool) -> Result:
-        """Read the texts, align them and count.
+    def compare(self, *, evidence: bool) -> Comparison:
+        """Read the texts, align them, count and test.
 
         Args:
             evidence: Whether evidence will be asked for.
@@ -185,7 +185,14 @@ class ComparisonOptions:
             )
             for name, file in self.scores.items()
         }
-        return replace(self.evaluation, others=given, evidence=evidence).run()
+        with progress_bar("comparing") as progress:
+            measuring, testing = parts(progress, 9.0, 1.0)
+            evaluation = replace(
+                self.evaluation, others=given, evidence=evidence, progress=measuring
+            )
+            comparison = compare_result(evaluation.run(), self.test)
+            testing(1.0)
+        return comparison
 
 
 _OPTIONS = (
@@ -339,8 +346,9 @@ def compare(
     gate = Gate(guarded) if guarded else None
     tables.check(options, output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
-    result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
-    comparison = compare_result(result, options.test)
+    needs_evidence = bool(tables.breakdown or tables.worst or is_detailed)
+    comparison = options.compare(evidence=needs_evidence)
+    result = comparison.measured
     is_brief = output.output is None and output.output_format == "text"
     printable = tables.present(comparison, result, signature=signature or not is_brief)
     worse = _find_worse(comparison, gate) if gate else []
@@ -400,9 +408,8 @@ def report(
     options.check()
     check_source(*maps.values())
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    result = options.measure(evidence=True)
-    comparison = compare_result(result, options.test)
-    echo_findings(result.findings, strict=options.strict)
+    comparison = options.compare(evidence=True)
+    echo_findings(comparison.measured.findings, strict=options.strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
         page = make_report(comparison, title=title, command=command, attention=attention)

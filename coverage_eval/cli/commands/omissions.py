@@ -35,6 +35,7 @@ from coverage_eval.cli.texts import (
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_source, source_name
+from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show.table import Cell, Printable, Table
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
@@ -131,15 +132,16 @@ def omissions(
     assert aligner is not None
     metric = Additions(aligner, share) if additions else Omissions(aligner, share, bool(ref))
     name = metric.name
-    evaluation = Evaluation(
-        Dataset({source_name(hyp): hyp}, ref, alignment.src, peers),
-        metrics=(),
-        others={name: metric},
-        named=True,
-        progress=True,
-        documents=documents,
-    )
-    result = evaluation.run()
+    with progress_bar("finding errors") as progress:
+        evaluation = Evaluation(
+            Dataset({source_name(hyp): hyp}, ref, alignment.src, peers),
+            metrics=(),
+            others={name: metric},
+            named=True,
+            documents=documents,
+            progress=progress,
+        )
+        result = evaluation.run()
     error = "addition" if additions else "omission"
     (named,) = result.made["named errors"].values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()

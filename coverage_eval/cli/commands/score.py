@@ -25,6 +25,7 @@ from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.cli.texts import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import Text, check_source, source_name
+from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.documents.settings import DocumentSettings
@@ -90,17 +91,18 @@ def score_command(name: str) -> click.Command:
         gate.check(hyp, is_cut=documents is not None)
         if file := options.get("stopwords"):
             options["stopwords"] = StopWords.read(file)
-        evaluation = Evaluation(
-            Dataset({source_name(hyp): hyp}, ref, source),
-            alignment,
-            [chosen],
-            own_settings={chosen: options},
-            jobs=jobs,
-            evidence=output.by_segment,
-            progress=True,
-            documents=documents,
-        )
-        result = evaluation.run()
+        with progress_bar(f"computing {kind.name}") as progress:
+            evaluation = Evaluation(
+                Dataset({source_name(hyp): hyp}, ref, source),
+                alignment,
+                [chosen],
+                own_settings={chosen: options},
+                jobs=jobs,
+                evidence=output.by_segment,
+                documents=documents,
+                progress=progress,
+            )
+            result = evaluation.run()
         dataset = evaluation.dataset
         printed = present_result(result, output)
         printed = warn(printed, result.findings, result.made.get("unknown words"), strict=strict)

@@ -23,7 +23,12 @@ from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.texts import named_texts
 from coverage_eval.comparison.report.document_view import ViewedDocument, render_documents
 from coverage_eval.core.checks import Finding
-from coverage_eval.core.metric import file_setting, output_file_setting, setting
+from coverage_eval.core.machine import progress_bar
+from coverage_eval.core.metric import (
+    file_setting,
+    output_file_setting,
+    setting,
+)
 from coverage_eval.core.show.formats import render_lines
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
@@ -132,7 +137,8 @@ def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
     else:
         with Aligner.load(str(options.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
-    found = list(segment_documents(documents, segmenter, jobs=jobs, progress=True))
+    with progress_bar("cutting documents") as progress:
+        found = list(segment_documents(documents, segmenter, jobs=jobs, progress=progress))
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
