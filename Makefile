@@ -96,11 +96,8 @@ format: $(DEVELOPMENT)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# deepdow solves constrained sparsemax, too; its solver has a hundred megabytes, so only this target
-# installs it, for comparison.
 bench: $(DEVELOPMENT) $(TORCH)
 	$(PY) -m tests.bench
-	$(INSTALL) $(TORCH_PY) install --quiet deepdow || true
 	$(TORCH_PY) -m tests.bench torch
 
 # Seconds to run damaged files.

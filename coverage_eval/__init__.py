@@ -1,4 +1,4 @@
-"""coverage-eval: finds and explains coverage errors in machine translation.
+"""coverage-eval: finds the words that a machine translation repeats or leaves out.
 
 Scores are functions (``rep``, ``letter_rep``, ``drop``, ``soft_drop``, ``bleu``,
 ``meteor``) and classes of the same names in capitals; ``Aligner`` links the source, ``compare``

@@ -6,7 +6,7 @@ from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop
 from .comparison.report.html import make_report
 from .comparison.table import Comparison, compare
 from .core.errors import AlignerError, CoverageEvalError, DataError
-from .core.score import Score
+from .core.metric import Score
 from .core.text import read_segments
 from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP

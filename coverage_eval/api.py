@@ -8,14 +8,14 @@ share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
-from coverage_eval.core.score import Score
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Score
 from coverage_eval.core.significance import DEFAULT_SEED
-from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
@@ -24,18 +24,39 @@ from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
 from fast_align_wrapper.text import Segment
 
+if TYPE_CHECKING:  # typing has it from Python 3.11 on
+    from typing_extensions import Unpack
+
 Segments = Sequence[Segment]
 
 _NO_WORDS = StopWords()
 
 
+class Scoring(TypedDict, total=False):
+    """What all functions take besides the settings of their metrics, by keyword.
+
+    Attributes:
+        jobs: Number of processes; by default 1.
+        resamples: Bootstrap resamples of a 95% interval; by default 0 for none.
+        seed: Their seed.
+        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
+            first by the lines of the sources, or of the first reference where there are no links;
+            see :func:`coverage_eval.segment`.
+    """
+
+    jobs: int
+    resamples: int
+    seed: int
+    unaligned: bool
+
+
 def _score(
     metric: TextMetric,
-    texts: tuple[Any, ...],
-    jobs: int,
-    resamples: int,
-    seed: int,
-    unaligned: bool,
+    *texts: Any,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+    unaligned: bool = False,
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
     tokenize = getattr(metric, "tokenize", None)
@@ -61,10 +82,7 @@ def rep(
     leave_out_punctuation: bool = REP.leave_out_punctuation,
     tokenize: str = REP.tokenize,
     lowercase: bool = REP.lowercase,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """REP-score: repeated words that the references lack; lower is better, without upper bound.
 
@@ -81,16 +99,12 @@ def rep(
         leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser.
         lowercase: Whether to lowercase first.
-        jobs: Number of processes.
-        resamples: Bootstrap resamples of a 95% interval; 0 for none.
-        seed: Their seed.
-        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
-            first by the lines of the first reference; see :func:`coverage_eval.segment`.
+        **how: As :class:`Scoring` says.
     """
     metric = REP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, **how)
 
 
 def letter_rep(
@@ -104,10 +118,7 @@ def letter_rep(
     leave_out_punctuation: bool = LetterREP.leave_out_punctuation,
     tokenize: str = LetterREP.tokenize,
     lowercase: bool = LetterREP.lowercase,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """REP in letters, which also finds repetitions far apart; lower is better, without upper bound.
 
@@ -119,7 +130,7 @@ def letter_rep(
     metric = LetterREP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, **how)
 
 
 def drop(
@@ -131,10 +142,7 @@ def drop(
     stopwords: StopWords = _NO_WORDS,
     denominator: str = DROP.denominator,
     compat: str | None = DROP.compat,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """DROP-score: source words that only the references translate, 0 to 100; lower is better.
 
@@ -150,14 +158,10 @@ def drop(
         stopwords: Source words to ignore.
         denominator: ``"aligned"`` or ``"source"``, see :class:`coverage_eval.DROP`.
         compat: None or ``"acl2018"``, see :class:`coverage_eval.DROP`.
-        jobs: Number of processes.
-        resamples: Bootstrap resamples of a 95% interval; 0 for none.
-        seed: Their seed.
-        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
-            first by the lines of the sources; see :func:`coverage_eval.segment`.
+        **how: As :class:`Scoring` says.
     """
     metric = DROP(aligner, stopwords, denominator, compat)
-    return _score(metric, (hypotheses, references, sources), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, sources, **how)
 
 
 def soft_drop(
@@ -167,10 +171,7 @@ def soft_drop(
     aligner: Aligner,
     *,
     stopwords: StopWords = _NO_WORDS,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """Soft DROP: share of source coverage lost against the references, 0 to 100; lower is better.
 
@@ -182,7 +183,7 @@ def soft_drop(
     Arguments are those of :func:`drop`; the aligner must have a model.
     """
     metric = SoftDROP(aligner, stopwords)
-    return _score(metric, (hypotheses, references, sources), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, sources, **how)
 
 
 def omissions(
@@ -194,10 +195,7 @@ def omissions(
     peers: Sequence[Segments] = (),
     additions: bool = False,
     false_alarms: float = Omissions.false_alarms,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """Percentage of segments that leave source words out, 0 to 100; lower is better.
 
@@ -217,11 +215,7 @@ def omissions(
         peers: Outputs of other systems, which show it, too.
         additions: Find words of the output that have no source instead; references are ignored.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
-        jobs: Number of processes.
-        resamples: Bootstrap resamples of a 95% interval; 0 for none.
-        seed: Their seed.
-        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
-            first by the lines of the sources; see :func:`coverage_eval.segment`.
+        **how: As :class:`Scoring` says.
     """
     if sources is None or aligner is None:
         raise TypeError(
@@ -229,14 +223,7 @@ def omissions(
             "omissions(hypotheses, sources=…, aligner=…)"
         )
     metric = (Additions if additions else Omissions)(aligner, false_alarms)
-    return _score(
-        metric,
-        (hypotheses, None if additions else references, sources, peers),
-        jobs,
-        resamples,
-        seed,
-        unaligned,
-    )
+    return _score(metric, hypotheses, None if additions else references, sources, peers, **how)
 
 
 def bleu(
@@ -246,10 +233,7 @@ def bleu(
     tokenize: str = BLEU.tokenize,
     lowercase: bool = BLEU.lowercase,
     smooth: str = BLEU.smooth,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """BLEU as sacreBLEU computes it, 0 to 100.
 
@@ -260,7 +244,7 @@ def bleu(
     ``exp``, ``floor``, ``add-k`` or ``none``.
     """
     metric = BLEU(tokenize, lowercase, smooth)
-    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, **how)
 
 
 def chrf(
@@ -268,10 +252,7 @@ def chrf(
     references: Sequence[Any],
     *,
     lowercase: bool = CHRF.lowercase,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """Corpus chrF2 as sacreBLEU computes it, 0 to 100.
 
@@ -281,7 +262,7 @@ def chrf(
     Arguments are those of :func:`rep`.
     """
     metric = CHRF(lowercase)
-    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, **how)
 
 
 def ter(
@@ -290,10 +271,7 @@ def ter(
     *,
     cased: bool = TER.cased,
     normalize: bool = TER.normalize,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """Translation edit rate as sacreBLEU computes it; lower is better, and it can exceed 100.
 
@@ -304,7 +282,7 @@ def ter(
     splits off punctuation as Tercom does.
     """
     metric = TER(cased, normalize)
-    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, **how)
 
 
 def meteor(
@@ -315,10 +293,7 @@ def meteor(
     norm: bool = False,
     lower: bool = False,
     scale: int = 100,
-    jobs: int = Evaluation.jobs,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
+    **how: Unpack[Scoring],
 ) -> Score:
     """METEOR 1.5 for English, 0 to 100; needs the extra ``meteor``.
 
@@ -332,4 +307,4 @@ def meteor(
     from coverage_eval.quality.meteor.metric import METEOR
 
     metric = METEOR(variant, norm, lower, scale)
-    return _score(metric, (hypotheses, references), jobs, resamples, seed, unaligned)
+    return _score(metric, hypotheses, references, **how)

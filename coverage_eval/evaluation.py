@@ -15,12 +15,11 @@ from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, 
 from coverage_eval.align.checks import check_inputs, fit_words
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.mark import NamedSegments
-from coverage_eval.core.measure import Metric, Result, aligner_of, measure
-from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.machine import Progress, counted, parts, unseen
+from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.outputs.findings import by_system, learn_named, named_findings
-from coverage_eval.outputs.named import KINDS
+from coverage_eval.outputs.named import KINDS, NAMED_ERRORS, by_system, learn_named, named_findings
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class Evaluation:
         evidence: Whether to keep the texts, so the result can give evidence.
         named: Whether to look at every output for errors that have a name, such as copies of the
             source; see :mod:`coverage_eval.outputs.named`.
-        progress: Whether to show a progress bar if standard error is a terminal.
+        progress: Where to report the share of the work that is done.
     """
 
     texts: Dataset
@@ -65,7 +64,7 @@ class Evaluation:
     jobs: int = 1
     evidence: bool = False
     named: bool = False
-    progress: bool = False
+    progress: Progress = unseen
     documents: str | None = None
 
     @cached_property
@@ -77,8 +76,13 @@ class Evaluation:
 
         aligner = self.aligner or aligner_of(self.others.values())
         return match_lines(
-            self.texts, self.documents, aligner, jobs=self.jobs, progress=self.progress
+            self.texts, self.documents, aligner, jobs=self.jobs, progress=self._stages[0]
         )
+
+    @property
+    def _stages(self) -> list[Progress]:
+        """The progress of cutting documents, of fitting metrics to a sample, and of counting."""
+        return parts(self.progress, 0.0 if self.documents is None else 5.0, 1.0, 9.0)
 
     @property
     def dataset(self) -> Dataset:
@@ -115,34 +119,33 @@ class Evaluation:
             metric.check_needs(texts.references or None, texts.source)
         aligner = aligner or aligner_of(metrics.values())  # a metric may bring its own
 
-        metrics = {name: metric.fit(sample) for name, metric in metrics.items()}
-        by_name = [learn_named(sample, aligner).request] if self._looks_at_outputs(metrics) else []
+        _, fitting, counting = self._stages
+        shown = counted(metrics.items(), fitting, len(metrics))
+        metrics = {name: metric.fit(sample) for name, metric in shown}
+        looks_at_outputs = self.named or any("named errors" in m.needs for m in metrics.values())
         result = measure(
             texts,
             metrics,
-            collected=by_name,
+            made={NAMED_ERRORS: learn_named(sample, aligner).request} if looks_at_outputs else {},
             jobs=self.jobs,
             evidence=self.evidence,
-            progress=self.progress,
+            progress=counting,
         )
-        named: NamedSegments = {}
-        for request in by_name:
-            named = by_system(texts.systems, result.collected[request.key])
+        named = by_system(texts.systems, result.made.get(NAMED_ERRORS, {}))
         # Documents' own notes tell of lines that are missing.
         kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
         known = [*(cut.findings() if cut else ()), *notes]
         known += named_findings(named, result.segments, kinds)
-        findings, unknown_words = check_inputs(sample, metrics.values(), known=known)
+        findings, unknown = check_inputs(sample, metrics.values(), known=known)
         tokens = Tokenizer(tokenize, self.lowercase)
+        documents = cut.documents if cut else {}
         return replace(
             result,
             tokens=tokens,
             source_tokens=aligner.source_tokens if aligner else tokens,
             findings=findings,
-            unknown_words=unknown_words,
-            segmentation=cut.segmentation if cut else "",
-            documents=cut.documents if cut else {},
-            named=named,
+            made={NAMED_ERRORS: named, "unknown words": unknown, "documents": documents},
+            signed={"seg": cut.segmentation} if cut else {},
         )
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
@@ -215,10 +218,6 @@ class Evaluation:
         if issubclass(_kind(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self.lowercase}
         return make_metric(metric, settings | dict(self.own_settings.get(metric, {})))
-
-    def _looks_at_outputs(self, metrics: Mapping[str, Metric]) -> bool:
-        """Whether errors of whole outputs are looked for."""
-        return self.named or any("named errors" in metric.needs for metric in metrics.values())
 
 
 def _kind(metric: str | Metric) -> type[Metric]:

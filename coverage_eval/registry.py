@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coverage_eval.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from coverage_eval.core.measure import Metric
+    from coverage_eval.core.metric import Metric
 
 
 class MetricEntry(NamedTuple):
@@ -50,7 +50,7 @@ METRICS: Mapping[str, MetricEntry] = {
     "ter": _COLUMN("quality.sacre:TER", "TER, by sacreBLEU."),
     "rep": MetricEntry(
         "repetition.rep:REP",
-        "REP-score: words that the hypothesis repeats and the reference does not.",
+        "REP-score: words that the output repeats and the reference does not.",
         {("letters", True): "rep-letters"},
     ),
     "rep-letters": _COLUMN(
@@ -58,7 +58,7 @@ METRICS: Mapping[str, MetricEntry] = {
         "REP in letters: n-grams of every length up to n, weighted by their letters."),
     "drop": MetricEntry(
         "coverage.drop:DROP",
-        "DROP-score: source words that the reference translates and the hypothesis drops.",
+        "DROP-score: source words that the reference translates and the output drops.",
         {("soft", True): "softdrop"},
     ),
     "softdrop": _COLUMN(

@@ -27,8 +27,8 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.measure import Metric, aligner_of, count_batches
-from coverage_eval.core.score import Score
+from coverage_eval.core.measure import aligner_of, count_batches
+from coverage_eval.core.metric import Metric, Score
 from coverage_eval.registry import make_metric
 
 try:
@@ -172,9 +172,8 @@ class Job:
             batch = read.popleft()
             columns = {key: batch.column(key) for key in self.keys}
             for name, metric in metrics.items():
-                scores = metric.segment_scores(counts[name][0])
-                if metric.explains_scores:
-                    scores = [row[0].score for row in metric.explain(made)]
+                ranks = metric.rank(made)
+                scores = metric.segment_scores(counts[name][0]) if ranks is None else ranks[0]
                 cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[name][0].T)]
                 columns[name] = pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
             yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))

@@ -15,17 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fast_align_wrapper.errors import (
-    AlignerDataError,
-    AlignerError,
-    AlignerNotFoundError,
-    AlignerWarning,
-)
-from fast_align_wrapper.links import Links, format_links, parse_links, symmetrize
-
 if TYPE_CHECKING:
     from fast_align_wrapper.aligner import FastAlign as FastAlign
     from fast_align_wrapper.forced import Posterior as Posterior
+    from fast_align_wrapper.links import Links as Links
+    from fast_align_wrapper.links import format_links as format_links
+    from fast_align_wrapper.links import parse_links as parse_links
+    from fast_align_wrapper.links import symmetrize as symmetrize
 
 __all__ = [
     "AlignerDataError",
@@ -43,8 +39,12 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Imported on first use, because they need NumPy.
-_MODULES = {"FastAlign": "aligner", "Posterior": "forced"}
+_MODULES = {
+    "FastAlign": "aligner",
+    "Posterior": "forced",
+    **dict.fromkeys(("Links", "format_links", "parse_links", "symmetrize"), "links"),
+}
+"""Where names are that are imported on first use, because some need NumPy."""
 
 
 def __getattr__(name: str) -> Any:
@@ -53,3 +53,30 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+class AlignerError(Exception):
+    """Base of all errors that this package raises on purpose.
+
+    >>> from fast_align_wrapper import FastAlign
+    >>> try:
+    ...     FastAlign.load("no-such-model")
+    ... except AlignerError as error:
+    ...     print(error)
+    no-such-model: no such file
+
+    It is raised itself if the aligner failed (exit status, wrong number of lines, NaN, time limit).
+    The message is one line that says what is wrong, where, and what to do.
+    """
+
+
+class AlignerDataError(AlignerError, ValueError):
+    """Unusable text, links or model file, or a file that cannot be written."""
+
+
+class AlignerNotFoundError(AlignerError, ImportError):
+    """No fast_align was found, or it lacks the requested feature."""
+
+
+class AlignerWarning(UserWarning):
+    """A pair is too long for the aligner, or the system refuses threads."""

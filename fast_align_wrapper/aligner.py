@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from fast_align_wrapper import __version__
-from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
+from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
 from fast_align_wrapper.files import file_sha256, remove_folder
 from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
@@ -33,7 +32,7 @@ from fast_align_wrapper.model import (
 )
 from fast_align_wrapper.process import Binary, find_fast_align, find_threads
 from fast_align_wrapper.text import Pair, prepare_pairs
-from fast_align_wrapper.training import TrainingText, progress_bar, train
+from fast_align_wrapper.training import TrainingText, train
 
 PathLike = str | os.PathLike[str]
 
@@ -78,7 +77,7 @@ class FastAlign:
         notes: Mapping[str, Any] | None = None,
         threads: int | None = None,
         memory: int | None = None,
-        progress: bool = False,
+        progress: Callable[[float], None] | None = None,
         **settings: Any,
     ) -> FastAlign:
         """Train on parallel text.
@@ -91,7 +90,7 @@ class FastAlign:
             threads: Number of threads; None for that of the environment variable
                 ``FAST_ALIGN_THREADS``, or all cores. It does not change the result.
             memory: Limit of the aligner's index in bytes; None for half of the machine's memory.
-            progress: Show a progress bar if standard error is a terminal.
+            progress: Called with the share of the training that is done, from 0 to 1.
             **settings: The attributes of :class:`~fast_align_wrapper.model.Settings`:
                 ``favor_diagonal``, ``optimize_tension``, ``variational_bayes``, ``iterations``,
                 ``p0``, ``alpha``, ``tension``.
@@ -109,8 +108,7 @@ class FastAlign:
         try:
             text = TrainingText.write(prepare_pairs(pairs), folder / "training.txt")
             copied = json.loads(json.dumps(dict(notes or {})))
-            with progress_bar(wanted=progress) as show:
-                parameters = train(binary, chosen, text, find_threads(threads), memory, show)
+            parameters = train(binary, chosen, text, find_threads(threads), memory, progress)
             text.path.unlink()
             tables = table_names(full=binary.is_own)
             manifest = Manifest(
@@ -309,9 +307,7 @@ class FastAlign:
     def attached_model(self, name: str) -> FastAlign | None:
         """A model that is kept with this one, with the same settings; None if there is none."""
         path = self.attachment(name)
-        if path is None:
-            return None
-        return FastAlign.load(path, threads=self._threads)
+        return None if path is None else FastAlign.load(path, threads=self._threads)
 
     def _command(
         self, binary: Binary, direction: Direction, ending: str, aligners: int

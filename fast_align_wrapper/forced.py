@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fast_align_wrapper.errors import AlignerDataError, AlignerWarning
+from fast_align_wrapper import AlignerDataError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links
 from fast_align_wrapper.model import Direction
 from fast_align_wrapper.process import Child

@@ -12,7 +12,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.text import tokenize
 
 Link: TypeAlias = tuple[int, int]

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.files import (
     DAMAGE,
     check_inflation,

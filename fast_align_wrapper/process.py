@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import fast_align_wrapper
-from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError, AlignerWarning
+from fast_align_wrapper import AlignerError, AlignerNotFoundError, AlignerWarning
 
 VARIABLE = "FAST_ALIGN"
 """Environment variable with a fast_align executable: its path, that of its folder, or a command."""

@@ -6,18 +6,16 @@ import hashlib
 import json
 import math
 import re
-import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
+from fast_align_wrapper import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
 from fast_align_wrapper.model import DIRECTIONS, Direction, DirectionParameters, Settings
-from fast_align_wrapper.process import Binary, Child, Progress
+from fast_align_wrapper.process import Binary, Child
 from fast_align_wrapper.text import PreparedPair
 
 _LOG_NUMBERS = {
@@ -112,7 +110,7 @@ def train(
     text: TrainingText,
     threads: int | None,
     memory: int | None,
-    progress: Progress | None,
+    progress: Callable[[float], None] | None,
 ) -> dict[Direction, DirectionParameters]:
     """Train both directions, and leave tables and links of the text beside it.
 
@@ -124,7 +122,7 @@ def train(
         threads: Number of threads; None for all cores. The original ignores it.
         memory: Limit of the aligner's index in bytes; None for half of the machine's memory. The
             original ignores it.
-        progress: Called with the progress.
+        progress: Called with the share of the work that is done, from 0 to 1.
 
     Raises:
         AlignerError: The aligner failed, or its results are damaged.
@@ -138,7 +136,7 @@ def train(
         parameters = {}
         for number, direction in enumerate(DIRECTIONS):
             if progress is not None:
-                progress(number, len(DIRECTIONS), direction)
+                progress(number / len(DIRECTIONS))
             parameters[direction] = _train_original(command, settings, text, direction)
     name = binary.path.name
     for direction in DIRECTIONS:
@@ -162,14 +160,19 @@ def train(
 
 
 def _train_own(
-    command: Sequence[str], text: TrainingText, progress: Progress | None
+    command: Sequence[str], text: TrainingText, progress: Callable[[float], None] | None
 ) -> dict[Direction, DirectionParameters]:
     statistics = text.sibling("statistics.json")
     options = ["--both", "--progress", "--stats", str(statistics)]
     for direction in DIRECTIONS:
         for ending in ("links", "params", "full"):
             options += [f"--{direction}-{ending}", str(text.sibling(f"{direction}.{ending}"))]
-    with Child([*command, *options], progress) as child:
+
+    def report(done: int, total: int, direction: str) -> None:
+        if progress is not None:
+            progress((list[str](DIRECTIONS).index(direction) + done / total) / len(DIRECTIONS))
+
+    with Child([*command, *options], report) as child:
         child.end_input()
         for _ in child.lines():
             pass
@@ -212,24 +215,3 @@ def _table_damage(path: Path) -> str:
 def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         yield from iter(partial(file.read, 1 << 20), b"")
-
-
-@contextmanager
-def progress_bar(*, wanted: bool) -> Iterator[Progress | None]:
-    """Yield a function that shows training progress as a bar on standard error.
-
-    Yield None unless ``wanted``, and unless standard error is a terminal.
-    """
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("training", total=None)
-
-        def show(done: int, total: int, label: str) -> None:
-            bar.update(task, completed=done, total=total or None, description=f"training {label}")
-
-        yield show

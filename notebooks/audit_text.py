@@ -43,7 +43,7 @@ from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.papers.claims import Audit, Claim, Fact, judged
 from coverage_eval.repetition.rep import REP
-from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import parse_links
 
 Vector = NDArray[np.float64]

@@ -278,7 +278,7 @@ def transformations() -> None:
 
 
 def torch() -> None:
-    """PyTorch's transformations and training steps, compared with softmax, entmax and deepdow."""
+    """PyTorch's transformations and training steps, compared with softmax and entmax."""
     import torch as pt
 
     import coverage_eval.torch as ours
@@ -314,8 +314,6 @@ def torch() -> None:
         base, *rest = fastest(*(training_step(n, device) for n in names), rounds=15, clock=clock)
         for name, taken in zip(names[1:], rest, strict=True):
             show(f"training step with {name}, {device}", taken, "softmax", base / taken)
-    device = "cpu"
-    against_deepdow(forward_and_backward)
 
 
 def training_step(transformation: str, device: str) -> Work:
@@ -351,35 +349,6 @@ def training_step(transformation: str, device: str) -> Work:
         optimizer.step()
 
     return step
-
-
-def against_deepdow(forward_and_backward: Callable[..., None]) -> None:
-    """One bound for all positions, as in deepdow, which runs a convex solver for each row."""
-    import torch as pt
-
-    import coverage_eval.torch as ours
-
-    try:
-        layers = import_module("deepdow.layers")
-    except ImportError:
-        print("deepdow is not installed: no comparison with it")
-        return
-    generator = pt.Generator().manual_seed(0)
-    z, d_alpha = (pt.randn(64, 30, generator=generator).double() for _ in range(2))
-    for function, allocator in (
-        (ours.constrained_softmax,
-         partial(layers.SoftmaxAllocator, formulation="variational", n_assets=30)),
-        (ours.constrained_sparsemax, partial(layers.SparsemaxAllocator, 30)),
-    ):  # fmt: skip
-        bound = 0.2
-        solver = allocator(max_weight=bound).double()
-        # By default their solver stops early, and may exceed bounds by a hundredth.
-        exact = solver.layer(z, solver_args={"eps": 1e-10})[0]
-        assert (exact - function(z, bound)).abs().max().item() < 1e-6
-        bounded = partial(lambda z, f, bound: f(z, bound), f=function, bound=bound)
-        works = [partial(forward_and_backward, f, d_alpha, z) for f in (bounded, solver)]
-        fast, slow = fastest(*works, rounds=3)
-        show(f"{function.__name__}, one bound, 64 × 30", fast, "deepdow", slow / fast)
 
 
 PARTS: dict[str, Work] = {

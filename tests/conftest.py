@@ -121,7 +121,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single tests that need such a package, or the shared data if it is absent."""
+    """Leave out single tests that need such a package or absent shared data, or are slow."""
     left_out = []
     only = config.getoption("--only")
     for item in items:
@@ -131,6 +131,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if (
             without_texts
             or run_elsewhere
+            or (not IS_CI and item.get_closest_marker("slow"))
             or any(_is_elsewhere(package, config) for package in packages)
         ):
             left_out.append(item)
@@ -143,7 +144,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say which tests are left out, and what runs them."""
     elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
-    lines = []
+    lines = [] if IS_CI else ["left out: slow tests, which CI runs; set CI=true"]
     if elsewhere:
         lines.append(f"left out: tests of {', '.join(elsewhere)} (make test-torch, test-spark)")
     if not HAS_SHARED:
@@ -197,20 +198,39 @@ def paraphrases() -> None:
         METEOR().statistics(["a house"], ["the home"])
 
 
+def _made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A file or folder that is made once for all processes of the tests."""
+    root = factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    path = root / name
+    with _one_at_a_time(root / f"{name}.lock"):
+        if not path.exists():
+            unfinished = root / f"unfinished-{name}"
+            make(unfinished)
+            unfinished.rename(path)
+    return path
+
+
 @pytest.fixture(scope="session")
 def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """What `coverage-eval demo --folder` writes, once for all processes; copy it to change it."""
-    root = tmp_path_factory.getbasetemp()
-    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
-    folder = root / "demonstration"
-    with _one_at_a_time(root / "demonstration.lock"):
-        if not folder.exists():
-            unfinished = root / "unfinished"
-            printed = run_cli("demo", "--folder", unfinished).stdout
-            shown = printed.replace(str(unfinished), str(folder))
-            folder.with_suffix(".txt").write_text(shown, encoding="utf-8")
-            unfinished.rename(folder)
-    return folder
+
+    def make(folder: Path) -> None:
+        printed = run_cli("demo", "--folder", folder).stdout
+        made = folder.with_name("demonstration")
+        shown = printed.replace(str(folder), str(made))
+        made.with_suffix(".txt").write_text(shown, encoding="utf-8")
+
+    return _made_once(tmp_path_factory, "demonstration", make)
+
+
+@pytest.fixture(scope="session")
+def finder(demonstration: Path, tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A model for omissions trained on the demonstration's texts, once for all processes."""
+    train = ("align", "train", "train.de", "train.en", "--prepare-for", "omissions", "-o")
+    return _made_once(
+        tmp_path_factory, "finder", lambda path: run_cli(*train, path, cwd=demonstration)
+    )
 
 
 @contextmanager

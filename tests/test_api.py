@@ -12,7 +12,6 @@ import sys
 import pytest
 
 import coverage_eval
-from coverage_eval.core.significance import DEFAULT_SEED
 
 
 @pytest.mark.parametrize("name", coverage_eval.__all__)
@@ -28,7 +27,7 @@ def test_public_names_exist_and_are_documented(name):
         ("import coverage_eval, coverage_eval.cli", "[]"),
         (
             "from importlib import import_module\n"
-            "for name in ('compare', 'omissions', 'attention', 'align', 'demo'):\n"
+            "for name in ('compare', 'score', 'segment', 'attention', 'align', 'bundled'):\n"
             "    import_module(f'coverage_eval.cli.commands.{name}')",
             "['numpy']",
         ),
@@ -81,11 +80,11 @@ def test_functions_have_the_settings_of_their_metrics(name):
     kind = getattr(coverage_eval, classes.get(name, name.upper()))
     parameters = inspect.signature(getattr(coverage_eval, name)).parameters.values()
     named = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
-    of_call = {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED, "unaligned": False}
     own = {
         item.name: item.default_factory() if callable(item.default_factory) else item.default
         for item in dataclasses.fields(kind)
         if item.name != "aligner"
     }
-    assert named == own | of_call
-    assert not any(p.kind is p.VAR_KEYWORD for p in parameters)
+    assert named == own
+    (how,) = [p.annotation for p in parameters if p.kind is p.VAR_KEYWORD]
+    assert how == "Unpack[Scoring]"  # editors complete its keys

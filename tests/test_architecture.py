@@ -180,7 +180,7 @@ READERS = ("comparison", "cli", "spark", "demonstration")
 
 MAKERS = {
     "cli.commands.compare": {"Omissions"},
-    "cli.commands.omissions": {"Additions", "Omissions"},
+    "cli.commands.score": {"Additions", "Omissions"},
 }
 """Modules that make a metric themselves, and the classes that they name."""
 

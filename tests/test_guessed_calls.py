@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,6 @@ import coverage_eval as ce
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
-
-Form = Callable[[Sequence[str]], Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return Corpus(folder, texts)
 
 
-@pytest.fixture(params=["strings", "tokens"])
-def form(request: pytest.FixtureRequest) -> Form:
-    """Texts as users have them: a list of strings, or a list of lists of tokens."""
-    if request.param == "strings":
-        return list
-    return lambda lines: [line.split() for line in lines]
-
-
 @pytest.fixture(scope="module")
 def model(corpus: Corpus) -> Path:
     train = corpus["train_srcs"], corpus["train_tgts"]
@@ -88,33 +78,24 @@ def same(score: ce.Score, printed: dict[str, Any]) -> bool:
     return score.to_dict() == printed
 
 
-def test_rep_equals_the_command(corpus, form, command):
-    score = ce.rep(form(corpus["a"]), form(corpus["refs"]), n=2, tokenize="13a")
+def test_rep_equals_the_command(corpus, command):
+    score = ce.rep(corpus["a"], corpus["refs"], n=2, tokenize="13a")
     assert same(score, command("rep", "a", "refs", "-n", 2, "--tokenize", "13a"))
     assert float(score) == score.score > 0
     # The tokeniser is not only signed but applied.
     assert "|tok:13a|" in str(score.signature)
-    assert float(score) != float(ce.rep(form(corpus["a"]), form(corpus["refs"])))
+    assert float(score) != float(ce.rep(corpus["a"], corpus["refs"]))
 
 
-def test_several_references_are_a_list_of_lists(corpus, form, command):
-    several = [form(corpus["refs"]), form(corpus["refs_b"])]
-    score = ce.rep(form(corpus["a"]), several)
+def test_several_references_are_a_list_of_lists(corpus, command):
+    several = [corpus["refs"], corpus["refs_b"]]
+    score = ce.rep(corpus["a"], several)
     assert same(score, command("rep", "a", "-r", "refs", "-r", "refs_b"))
     assert "|refs:2|" in str(score.signature)
 
 
-@pytest.mark.parametrize("name", ["bleu", "meteor"])
-def test_bleu_and_meteor_equal_their_commands(corpus, form, command, name):
-    if name == "meteor":
-        pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
-    score = getattr(ce, name)(form(corpus["b"]), form(corpus["refs"]))
-    assert same(score, command(name, "b", "refs"))
-    assert 0 < float(score) < 100
-
-
-def test_drop_and_soft_drop_equal_their_commands(corpus, form, aligner, model, command):
-    texts = [form(corpus[name]) for name in ("b", "refs", "srcs")]
+def test_drop_and_soft_drop_equal_their_commands(corpus, aligner, model, command):
+    texts = [[line.split() for line in corpus[name]] for name in ("b", "refs", "srcs")]
     by_model = ("--src", "srcs", "--model", model)
     score = ce.drop(*texts, aligner)
     assert same(score, command("drop", "b", "refs", *by_model, "--symmetrize", "forward"))
@@ -126,9 +107,9 @@ def test_drop_and_soft_drop_equal_their_commands(corpus, form, aligner, model, c
     assert 0 < float(soft) < 100
 
 
-def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corpus, form, run_cli):
+def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corpus, run_cli):
     metric = ce.REP(n=2, tokenize="13a")
-    hyps, refs = form(corpus["a"]), form(corpus["refs"])
+    hyps, refs = corpus["a"], corpus["refs"]
     assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
     arguments = ("rep", "a", "refs", "--tokenize", "13a", "--sentence-level", "-f", "json")
     (printed,) = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
@@ -142,8 +123,8 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corp
     assert str(metric.signature).startswith("REP|n:2|")
 
 
-def test_a_score_as_data_frame_json_html_and_text(corpus, form):
-    score = ce.rep(form(corpus["a"]), form(corpus["refs"]), resamples=20)
+def test_a_score_as_data_frame_json_html_and_text(corpus):
+    score = ce.rep(corpus["a"], corpus["refs"], resamples=20)
     assert score.interval is not None
     frame = score.to_frame()
     assert len(frame) == 1

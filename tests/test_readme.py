@@ -61,9 +61,10 @@ def comparable(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def models() -> dict[str, bytes]:
+def models(finder: Path) -> dict[str, bytes]:
     """What the commands for training wrote: several pages begin with the same one."""
-    return {}
+    train = "coverage-eval align train demo/train.de demo/train.en --prepare-for omissions"
+    return {train: finder.read_bytes()}
 
 
 @with_examples
@@ -84,25 +85,31 @@ def test_commands_print_what_is_shown(page, folder, run_cli, models):
 
 
 def _run(command: str, folder: Path, run_cli: RunCli) -> str:
-    """What a command prints; a shell runs only what is not a plain call of coverage-eval."""
+    """What a command prints; a shell runs only what is not a plain call of coverage-eval.
+
+    What follows such a call (a pipe, a redirection, ``||``) gets its output from files.
+    """
     plain = r"[^|&;<>()$`*?~#!\n]"
-    found = re.fullmatch(
-        rf"(coverage-eval {plain}*(?:\\\n{plain}*)*)(?:\| *([^&;<>()`]*))?", command
-    )
-    if found is None:
+    found = re.fullmatch(rf"coverage-eval ((?:\\\n|(?! 2>){plain})*)(.*)", command, re.DOTALL)
+    if found is None or "coverage-eval" in found[2]:
         return _in_shell(command, folder)
-    first, rest = found.groups()
-    printed = run_cli(*shlex.split(first.replace("\\\n", " "))[1:], cwd=folder).stdout
-    return _in_shell(rest, folder, printed) if rest else printed
+    arguments, rest = shlex.split(found[1].replace("\\\n", " ")), found[2]
+    done = run_cli(*arguments, cwd=folder, check=not rest)
+    if not rest:
+        return done.stdout
+    for name, text in {".printed": done.stdout, ".messages": done.stderr}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    call = f"( cat .printed; cat .messages >&2; exit {done.returncode} )"
+    return _in_shell(f"{call} {rest}", folder)
 
 
-def _in_shell(command: str, folder: Path, given: str = "") -> str:
+def _in_shell(command: str, folder: Path) -> str:
     """What a command prints in a shell that has coverage-eval on its PATH."""
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
         ["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False,
-        env=environment, input=given,
+        env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout

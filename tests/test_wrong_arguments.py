@@ -120,10 +120,10 @@ def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
         assert loaded.align([("ein haus", "a house")])
 
 
-def test_nonsense_in_the_environment_moves_no_picture(run_process, tmp_path):
+def test_nonsense_in_the_environment_moves_no_picture(run_cli, run_process, tmp_path):
     (tmp_path / "text").write_text("a b\n")
     line = ("compare", "--ref", "text", "a=text", "b=text", "-m", "rep", "-o")
-    run_process(*line, "plain.pdf", cwd=tmp_path)
+    run_cli(*line, "plain.pdf", cwd=tmp_path)
     nonsense = {"SOURCE_DATE_EPOCH": "1", "MPLBACKEND": "nonsense"}
     run_process(*line, "other.pdf", cwd=tmp_path, env=nonsense)
     assert (tmp_path / "plain.pdf").read_bytes() == (tmp_path / "other.pdf").read_bytes()

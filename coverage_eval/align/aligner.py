@@ -28,8 +28,7 @@ from coverage_eval.align.model_text import (
 from coverage_eval.core.dataset import Request, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, Source, Text, zip_lines
-from coverage_eval.core.score import Floats
-from coverage_eval.core.settings import file_setting, files_setting, setting
+from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -41,7 +40,7 @@ from fast_align_wrapper.process import find_fast_align
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
-    from fast_align_wrapper import FastAlign
+    from fast_align_wrapper import FastAlign, Posterior
     from fast_align_wrapper.model import Direction
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
@@ -76,7 +75,7 @@ class CoveredRow(NamedTuple):
         source: Source tokens without a sink, as the model knows them.
         references: Coverage by each reference, ``[source words]``, 0 to 1.
         hypotheses: Coverage by each hypothesis.
-        lengths: Number of words of each hypothesis.
+        lengths: Number of words of each hypothesis, and then of each peer.
         peers: Coverage by each peer.
     """
 
@@ -131,12 +130,13 @@ class Aligner(ABC):
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         tokenize: str | None = None,
         src_tokenize: str | None = None,
-        lowercase: bool = False,
         stem: int = 0,
         sink: bool = False,
         **options: Any,
     ) -> ModelAligner:
-        """Train a model on a stream of pairs; see :meth:`train`.
+        """Train a model on a stream of pairs, lowercased; see :meth:`train`.
+
+        What is aligned is lowercased, too: whether a word is aligned never depends on its case.
 
         Args:
             pairs: Source and target of each segment.
@@ -144,8 +144,6 @@ class Aligner(ABC):
             tokenize: The tokeniser of both sides, in training and when aligning; None to split at
                 spaces, and to note which tokeniser seems to have made the text.
             src_tokenize: The tokeniser of the source, if it needs another one.
-            lowercase: Lowercase both sides first; what is aligned is also lowercased if the
-                training text has no capitals.
             stem: Number of letters to keep of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
             **options: Other options of :meth:`fast_align_wrapper.FastAlign.train`.
@@ -155,8 +153,8 @@ class Aligner(ABC):
         """
         from fast_align_wrapper import FastAlign
 
-        target_tokens = Tokenizer(tokenize or "none", lowercase, stem)
-        source_tokens = Tokenizer(src_tokenize or tokenize or "none", lowercase, stem)
+        target_tokens = Tokenizer(tokenize or "none", True, stem)
+        source_tokens = Tokenizer(src_tokenize or tokenize or "none", True, stem)
         notes: dict[str, Any] = {}
         tokens = cut_pairs(
             pairs, source_tokens, target_tokens,
@@ -338,13 +336,16 @@ class ModelAligner(Aligner):
         pending, pairs = self._pairs(rows)
         results = self.model.posteriors(pairs, SIDES[side])
         for row, source, posteriors in _together(pending, results):
-            covered = tuple(
-                replace(posterior, matrix=posterior.matrix[:, : len(source)]).coverage
-                for posterior in posteriors
-            )  # without the sink
+            covered = tuple(self._coverage(posterior, len(source)) for posterior in posteriors)
             first, last = len(row.references), len(posteriors) - len(row.peers)
-            lengths = tuple(len(posterior.matrix) for posterior in posteriors[first:last])
+            lengths = tuple(len(posterior.matrix) for posterior in posteriors[first:])
             yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
+
+    def _coverage(self, posterior: Posterior, words: int) -> Floats:
+        """The coverage by a text, without that of the sink."""
+        if self.sink:
+            posterior = replace(posterior, matrix=posterior.matrix[:, :words])
+        return posterior.coverage
 
     def _pairs(
         self, rows: Iterable[Row]

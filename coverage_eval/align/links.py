@@ -20,7 +20,7 @@ from coverage_eval.core.files import (
     zip_lines,
 )
 from coverage_eval.core.text import find_text, read_segments
-from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
 LinkSource: TypeAlias = "Text | Sequence[Collection[Link]]"

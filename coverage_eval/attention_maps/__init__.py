@@ -8,10 +8,8 @@
 0.3
 """
 
-from coverage_eval.attention_maps.formats import FORMATS
-from coverage_eval.attention_maps.formats.native import save
-from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2, from_huggingface
-from coverage_eval.attention_maps.load import load
+from coverage_eval.attention_maps.arrays import save
+from coverage_eval.attention_maps.load import FORMATS, from_arrays, from_huggingface, load
 from coverage_eval.attention_maps.maps import AttentionMap, hard_links
 from coverage_eval.attention_maps.scores import SCORES, score_maps, score_table
 from coverage_eval.attention_maps.subwords import merge_subwords
@@ -21,7 +19,6 @@ __all__ = [
     "SCORES",
     "AttentionMap",
     "from_arrays",
-    "from_ctranslate2",
     "from_huggingface",
     "hard_links",
     "load",

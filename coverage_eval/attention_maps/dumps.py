@@ -1,23 +1,52 @@
-"""Attention files as toolkits write them.
+"""Attention as toolkits write it, and how it becomes maps.
 
-A reader of a format yields raw maps: what the file says, before orientation and EOS are known.
+A reader of a format yields raw maps: what the file says, before orientation and EOS are known. A
+toolkit's own file has a known orientation; for bare arrays, the user says it. EOS follows from the
+texts: a matrix has as many rows as the text has words, or one more.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from coverage_eval.attention_maps.maps import Head, Level, Weights
-from coverage_eval.core.files import STDIN, check_source, read_segments, source_name
+import numpy as np
+
+from coverage_eval.attention_maps.maps import (
+    AttentionMap,
+    Head,
+    Level,
+    UnclearMapsError,
+    Weights,
+    check_size,
+    one_head,
+)
+from coverage_eval.attention_maps.subwords import schemes_of
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import (
+    STDIN,
+    CorpusWarning,
+    check_source,
+    read_segments,
+    source_name,
+)
+from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.links import Link
+from fast_align_wrapper.text import Segment, tokenize
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
+
+TEXTS = "--src SRC --hyp HYP"
+"""Options for the texts as a toolkit saw them."""
+
+_FAR = 0.5
+"""Row sums stay closer to 1 than this even where a toolkit leaves out the source's EOS."""
 
 _PROBED_LINES = 5000  # a log may have thousands of lines before its first attention
 
@@ -55,29 +84,32 @@ class RawMap:
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """What only the user can know about a file.
+class Dump:
+    """A file with attention, and what only the user can know about it.
 
     Attributes:
+        path: The file.
         right_to_left: Whether the (Marian) model wrote right to left, so rows are reversed.
         layer: Which layer of arrays ``[layers, heads, T, S]``, from 0, or −1 for the last.
         head: Which head of arrays with several, likewise, or "mean".
     """
 
+    path: str | Path
     right_to_left: bool = False
     layer: int | None = None
     head: Head | None = None
 
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return source_name(self.path)
 
-class Dump:
-    """A file with attention, its first bytes and its lines."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = path
-        self.name = source_name(path)
+    def matrix(self, array: Any, where: str) -> Weights:
+        """The chosen matrix of an array; as :func:`~.maps.one_head`."""
+        return one_head(array, where, self.layer, self.head)
 
     @cached_property
-    def head(self) -> bytes:
+    def first_bytes(self) -> bytes:
         """The first bytes; empty for standard input, which is only read as text."""
         check_source(self.path)
         if str(self.path) == STDIN:
@@ -118,7 +150,7 @@ class DumpFormat:
     name: str
     title: str
     recognise: Callable[[Dump], bool]
-    read: Callable[[Dump, ReadOptions], Iterable[RawMap]]
+    read: Callable[[Dump], Iterable[RawMap]]
     bare: bool = False
     several_heads: bool = False
     count_hint: str = ""
@@ -127,3 +159,169 @@ class DumpFormat:
 def shown(text: str, limit: int = 60) -> str:
     """Quote text from a file for a message: on one line, escaped and shortened."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def to_canonical(
+    name: str,
+    raws: Sequence[RawMap],
+    sources: Iterable[Segment] | None = None,
+    hypotheses: Iterable[Segment] | None = None,
+    orientation: Orientation = ORIENTATIONS[0],
+    choice: tuple[tuple[str, str], ...] = (),
+    count_hint: str = "",
+) -> Iterator[AttentionMap]:
+    """Turn raw maps into attention maps, each computed when it is asked for.
+
+    Args:
+        name: The file, for messages.
+        raws: Its segments, which are read twice.
+        sources: The user's segments; they override the file's.
+        hypotheses: Likewise.
+        orientation: What rows and columns are.
+        choice: The layer and head that the user chose.
+        count_hint: Why there may be more or fewer maps than segments.
+
+    Raises:
+        DataError: Unequal numbers of maps and texts, or shapes that do not fit.
+    """
+    hint = f" ({count_hint})" if count_hint else ""
+    texts: dict[str, Any] = {}
+    for side, segments in (("source", sources), ("hypothesis", hypotheses)):
+        if segments is None:
+            continue
+        texts[side] = [tokenize(segment) for segment in segments]
+        if len(texts[side]) != len(raws):
+            raise DataError(
+                f"{name}: {len(raws)} attention maps, but the {side} text has "
+                f"{len(texts[side])} segments{hint}"
+            )
+
+    def completed() -> Iterator[RawMap]:  # with the user's tokens in place of the file's
+        for i, raw in enumerate(raws):
+            given = {side: segments[i] for side, segments in texts.items()}
+            if raw.matrix is not None and orientation == "source-target":
+                given["matrix"] = raw.matrix.T
+            yield replace(raw, chosen=choice or raw.chosen, **given)
+
+    tokens: set[str] = set()
+    for raw in completed():
+        tokens.update(raw.source or (), raw.hypothesis or ())
+    level: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
+    for raw in completed():
+        try:
+            yield _from_links(raw, level) if raw.matrix is None else _from_matrix(raw, level)
+        except UnclearMapsError as error:  # noqa: PERF203 (names the segment)
+            raise UnclearMapsError(f"{raw.where}: {error}{hint}", error.options) from error
+        except DataError as error:
+            raise DataError(f"{raw.where}: {error}") from error
+
+
+def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
+    """A matrix target × source with its tokens; the texts show where EOS is."""
+    assert raw.matrix is not None
+    rows, columns = raw.matrix.shape
+    tgt_eos = _last_is_eos(rows, raw.hypothesis, raw.tgt_eos)
+    src_eos = _last_is_eos(columns, raw.source, raw.src_eos)
+    if tgt_eos is None or src_eos is None:
+        sides = (("source", raw.source, src_eos), ("hypothesis", raw.hypothesis, tgt_eos))
+        unknown = " and ".join(
+            side for side, tokens, eos in sides if tokens is None and eos is None
+        )
+        if unknown:
+            problem = f"; only the texts can say which of them are EOS; give the {unknown} text"
+        else:
+            problem = (
+                f" does not fit {_count_words(raw.hypothesis)} target and "
+                f"{_count_words(raw.source)} source tokens, with or without EOS; "
+                "give the texts as the toolkit saw them, subwords included"
+            )
+        raise UnclearMapsError(
+            f"a matrix of {rows} target rows and {columns} source columns{problem}", TEXTS
+        )
+    return AttentionMap(
+        weights=raw.matrix,
+        source=_labelled(raw.source, columns),
+        hypothesis=_labelled(raw.hypothesis, rows),
+        tgt_eos=tgt_eos,
+        src_eos=src_eos,
+        level=raw.level or level,
+        hard=raw.hard,
+        chosen=raw.chosen,
+    )
+
+
+def _last_is_eos(size: int, tokens: Sequence[str] | None, flag: bool | None) -> bool | None:
+    """Whether the last of ``size`` entries is EOS; None if only a text, or another one, can tell.
+
+    Args:
+        size: Number of rows or columns.
+        tokens: The text, with or without EOS; None if unknown.
+        flag: What the file says; the text can only confirm it.
+    """
+    words = _count_words(tokens)
+    if flag is not None:
+        fits = tokens is None or size in {len(tokens), words + flag}
+        return flag if fits and size >= flag else None
+    return {0: False, 1: True}.get(size - words) if tokens is not None else None
+
+
+def _count_words(tokens: Sequence[str] | None) -> int:
+    return len(tokens) - (tokens[-1] in EOS_TOKENS) if tokens else 0
+
+
+def _labelled(tokens: Sequence[str] | None, size: int) -> tuple[str, ...] | None:
+    """One token per entry; a missing end token is added."""
+    if tokens is None:
+        return None
+    return (*tokens, "</s>") if len(tokens) < size else tuple(tokens[:size])
+
+
+def _from_links(raw: RawMap, level: Level) -> AttentionMap:
+    """Links as a matrix of zeros and ones, sized by the texts."""
+    if raw.source is None or raw.hypothesis is None:
+        side = "source" if raw.source is None else "hypothesis"
+        raise UnclearMapsError(
+            f"links do not say how long the {side} is; give the {side} text", TEXTS
+        )
+    columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
+    check_size(rows, columns)
+    weights = np.zeros((rows, columns))
+    for source, target in raw.links:
+        if source < columns and target < rows:
+            weights[target, source] = 1.0
+        elif not (raw.links_to_eos and source <= columns and target <= rows):
+            raise DataError(
+                f"link {source}-{target} (source-target, from 0) is outside of "
+                f"{columns} source and {rows} target tokens; give the texts that the toolkit saw"
+            )
+    return AttentionMap(
+        weights, tuple(raw.source[:columns]), tuple(raw.hypothesis[:rows]), level=level, hard=True
+    )
+
+
+def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], advice: str) -> None:
+    """Warn if rows of weights are far from summing to 1. EOS rows and links are not checked.
+
+    Args:
+        name: Where the maps come from.
+        maps: The maps of all segments.
+        advice: A possible reason, and what to do.
+
+    Warns:
+        CorpusWarning: There are such rows; the message gives their number and the first one.
+    """
+    rows = far = 0
+    first = ""
+    for segment, item in enumerate(maps, start=1):
+        sums = item.weights.sum(axis=1)[: len(item.hypothesis_words)]
+        rows += len(sums)
+        wrong = np.flatnonzero(np.abs(sums - 1.0) > _FAR)
+        if len(wrong) and not item.hard:
+            first = first or f"segment {segment}, row {wrong[0] + 1}: {sums[wrong[0]]:.2f}"
+            far += len(wrong)
+    if far:
+        message = (
+            f"{name}: {far} of {rows} rows of attention are far from summing to 1 ({first}); "
+            f"{advice}"
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=3)

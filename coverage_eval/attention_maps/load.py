@@ -1,52 +1,53 @@
-"""Load attention maps of any known format; the format is recognised by content or named.
+"""Attention maps of files, of arrays, and of outputs of Hugging Face.
 
-A toolkit's own file has a known orientation; for bare arrays, the user says it. EOS follows from
-the texts: a matrix has as many rows as the text has words, or one more.
+A file's format is recognised by its content or named. No toolkit is imported: outputs are
+recognised by their attributes, and tensors by ``detach``, so any release works.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coverage_eval.attention_maps.arrays import BARE_FORMATS, OUR_FORMATS
 from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
+    TEXTS,
     Dump,
     DumpFormat,
     Orientation,
     RawMap,
-    ReadOptions,
     shown,
+    to_canonical,
+    warn_of_row_sums,
 )
-from coverage_eval.attention_maps.formats import FORMATS
 from coverage_eval.attention_maps.maps import (
     AttentionMap,
     Head,
-    Level,
     UnclearMapsError,
-    check_size,
+    checked_array,
     named_choice,
+    one_head,
 )
-from coverage_eval.attention_maps.subwords import schemes_of
+from coverage_eval.attention_maps.toolkits import TOOLKIT_FORMATS
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import STDIN, CorpusWarning
+from coverage_eval.core.files import STDIN
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
 
-_TEXTS = "--src SRC --hyp HYP"
-"""Options for the texts as a toolkit saw them."""
+_BARE = f"--orientation {ORIENTATIONS[0]} {TEXTS}"
+"""Options for what bare arrays leave open."""
 
-_BARE = f"--orientation {ORIENTATIONS[0]} {_TEXTS}"
-"""What bare arrays leave open."""
-
-_FAR = 0.5
-"""Row sums stay closer to 1 than this even where a toolkit leaves out the source's EOS."""
+# The most recognisable formats come first.
+_ALL = (*OUR_FORMATS, *TOOLKIT_FORMATS, *BARE_FORMATS)
+FORMATS: dict[str, DumpFormat] = {item.name: item for item in _ALL}
+"""Every format by the name that ``--input-format`` takes, in the order in which they are tried."""
 
 
 def load(
@@ -84,7 +85,7 @@ def load(
     Warns:
         CorpusWarning: Rows do not sum to 1.
     """
-    dump = Dump(path)
+    dump = Dump(path, right_to_left, layer, head)
     if input_format is not None and input_format not in FORMATS:
         raise DataError(f"attention format {input_format!r} is not one of {', '.join(FORMATS)}")
     chosen = FORMATS[input_format] if input_format else recognise(dump)
@@ -94,20 +95,26 @@ def load(
         )
     is_unclear = chosen.bare and orientation is None
     try:
-        raws = DiskList(chosen.read(dump, ReadOptions(right_to_left, layer, head)))
+        raws = DiskList(chosen.read(dump))
     except UnclearMapsError as error:
         if is_unclear:  # asked for next
             raise UnclearMapsError(str(error), f"{error.options} {_BARE}") from None
         raise
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
+    if is_unclear:
+        raise UnclearMapsError(
+            f"{dump.name}: bare arrays do not say what their rows are: give the orientation, "
+            f"{' or '.join(ORIENTATIONS)} (--orientation)",
+            _BARE,
+        )
     maps = DiskList(
         to_canonical(
             dump.name,
             raws,
-            sources=None if sources is None else [tokenize(text) for text in sources],
-            hypotheses=None if hypotheses is None else [tokenize(text) for text in hypotheses],
-            orientation=None if is_unclear else orientation or ORIENTATIONS[0],
+            sources=sources,
+            hypotheses=hypotheses,
+            orientation=orientation or ORIENTATIONS[0],
             choice=named_choice(layer, head),
             count_hint=chosen.count_hint,
         )
@@ -144,176 +151,195 @@ def recognise(dump: Dump) -> DumpFormat:
     )
 
 
-def to_canonical(
-    name: str,
-    raws: Sequence[RawMap],
+def from_arrays(
+    arrays: Iterable[Any],
+    sources: Iterable[Segment],
+    hypotheses: Iterable[Segment],
     *,
-    sources: Sequence[Sequence[str]] | None = None,
-    hypotheses: Sequence[Sequence[str]] | None = None,
-    orientation: Orientation | None = ORIENTATIONS[0],
-    choice: tuple[tuple[str, str], ...] = (),
-    count_hint: str = "",
-) -> Iterator[AttentionMap]:
-    """Turn raw maps into attention maps, each computed when it is asked for.
+    orientation: Orientation = "target-source",
+    layer: int | None = None,
+    head: Head | None = None,
+) -> list[AttentionMap]:
+    """Maps from arrays or tensors, one per segment.
+
+    Joey NMT's arrays are target × source; fairseq's ``hypo["attention"]`` is source × target, so
+    needs ``orientation="source-target"``. CTranslate2's ``result.attention[0]`` is target × source;
+    with a beam above 1, translate with ``max_batch_size=1``, because it can mix up the segments of
+    a batch.
 
     Args:
-        name: The file, for messages.
-        raws: Its segments, which are read twice.
-        sources: The user's token lists; they override the file's.
+        arrays: ``[T, S]`` or ``[S, T]``, with or without entries for EOS; a dimension for heads, or
+            two for layers and heads, may come first.
+        sources: The segments as the toolkit saw them, subwords included.
         hypotheses: Likewise.
-        orientation: What rows and columns are; None if nobody knows.
-        choice: The layer and head that the user chose.
-        count_hint: Why there may be more or fewer maps than segments.
+        orientation: What rows and columns are.
+        layer: Which layer, an index from 0, or −1 for the last; optional if there is only one.
+        head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: Unequal numbers of maps and texts, or shapes that do not fit.
-    """
-    hint = f" ({count_hint})" if count_hint else ""
-    for side, given in (("source", sources), ("hypothesis", hypotheses)):
-        if given is not None and len(given) != len(raws):
-            raise DataError(
-                f"{name}: {len(raws)} attention maps, but the {side} text has {len(given)} "
-                f"segments{hint}"
-            )
-    if orientation is None:
-        raise UnclearMapsError(
-            f"{name}: bare arrays do not say what their rows are: give the orientation, "
-            f"{' or '.join(ORIENTATIONS)} (--orientation)",
-            _BARE,
-        )
-
-    def segments() -> Iterator[RawMap]:  # with the user's tokens in place of the file's
-        for i, raw in enumerate(raws):
-            matrix = raw.matrix
-            if matrix is not None and orientation == "source-target":
-                matrix = matrix.T
-            yield replace(
-                raw,
-                matrix=matrix,
-                source=raw.source if sources is None else sources[i],
-                hypothesis=raw.hypothesis if hypotheses is None else hypotheses[i],
-                chosen=choice or raw.chosen,
-            )
-
-    tokens: set[str] = set()
-    for raw in segments():
-        tokens.update(raw.source or (), raw.hypothesis or ())
-    level: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
-    for raw in segments():
-        try:
-            yield _from_links(raw, level) if raw.matrix is None else _from_matrix(raw, level)
-        except UnclearMapsError as error:  # noqa: PERF203 (names the segment)
-            raise UnclearMapsError(f"{raw.where}: {error}{hint}", error.options) from error
-        except DataError as error:
-            raise DataError(f"{raw.where}: {error}") from error
-
-
-def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
-    """A matrix target × source with its tokens; the texts show where EOS is."""
-    assert raw.matrix is not None
-    rows, columns = raw.matrix.shape
-    tgt_eos = _last_is_eos(rows, raw.hypothesis, raw.tgt_eos)
-    src_eos = _last_is_eos(columns, raw.source, raw.src_eos)
-    if tgt_eos is None or src_eos is None:
-        sides = (("source", raw.source, src_eos), ("hypothesis", raw.hypothesis, tgt_eos))
-        unknown = " and ".join(
-            side for side, tokens, eos in sides if tokens is None and eos is None
-        )
-        if unknown:
-            problem = f"; only the texts can say which of them are EOS; give the {unknown} text"
-        else:
-            problem = (
-                f" does not fit {_count_words(raw.hypothesis)} target and "
-                f"{_count_words(raw.source)} source tokens, with or without EOS; "
-                "give the texts as the toolkit saw them, subwords included"
-            )
-        raise UnclearMapsError(
-            f"a matrix of {rows} target rows and {columns} source columns{problem}", _TEXTS
-        )
-    return AttentionMap(
-        weights=raw.matrix,
-        source=_labelled(raw.source, columns),
-        hypothesis=_labelled(raw.hypothesis, rows),
-        tgt_eos=tgt_eos,
-        src_eos=src_eos,
-        level=raw.level or level,
-        hard=raw.hard,
-        chosen=raw.chosen,
-    )
-
-
-def _last_is_eos(size: int, tokens: Sequence[str] | None, flag: bool | None) -> bool | None:
-    """Whether the last of ``size`` entries is EOS; None if only a text, or another one, can tell.
-
-    Args:
-        size: Number of rows or columns.
-        tokens: The text, with or without EOS; None if unknown.
-        flag: What the file says; the text can only confirm it.
-    """
-    words = _count_words(tokens)
-    if flag is not None:
-        fits = tokens is None or size in {len(tokens), words + flag}
-        return flag if fits and size >= flag else None
-    return {0: False, 1: True}.get(size - words) if tokens is not None else None
-
-
-def _count_words(tokens: Sequence[str] | None) -> int:
-    return len(tokens) - (tokens[-1] in EOS_TOKENS) if tokens else 0
-
-
-def _labelled(tokens: Sequence[str] | None, size: int) -> tuple[str, ...] | None:
-    """One token per entry; a missing end token is added."""
-    if tokens is None:
-        return None
-    return (*tokens, "</s>") if len(tokens) < size else tuple(tokens[:size])
-
-
-def _from_links(raw: RawMap, level: Level) -> AttentionMap:
-    """Links as a matrix of zeros and ones, sized by the texts."""
-    if raw.source is None or raw.hypothesis is None:
-        side = "source" if raw.source is None else "hypothesis"
-        raise UnclearMapsError(
-            f"links do not say how long the {side} is; give the {side} text", _TEXTS
-        )
-    columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
-    check_size(rows, columns)
-    weights = np.zeros((rows, columns))
-    for source, target in raw.links:
-        if source < columns and target < rows:
-            weights[target, source] = 1.0
-        elif not (raw.links_to_eos and source <= columns and target <= rows):
-            raise DataError(
-                f"link {source}-{target} (source-target, from 0) is outside of "
-                f"{columns} source and {rows} target tokens; give the texts that the toolkit saw"
-            )
-    return AttentionMap(
-        weights, tuple(raw.source[:columns]), tuple(raw.hypothesis[:rows]), level=level, hard=True
-    )
-
-
-def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], advice: str) -> None:
-    """Warn if rows of weights are far from summing to 1. EOS rows and links are not checked.
-
-    Args:
-        name: Where the maps come from.
-        maps: The maps of all segments.
-        advice: A possible reason, and what to do.
+        DataError: A single map, or something that is not an array; the numbers of segments differ;
+            a shape does not fit its texts; there are several layers or heads and none
+            is chosen, or the chosen one does not exist.
 
     Warns:
-        CorpusWarning: There are such rows; the message gives their number and the first one.
+        CorpusWarning: Rows do not sum to 1.
     """
-    rows = far = 0
-    first = ""
-    for segment, item in enumerate(maps, start=1):
-        sums = item.weights.sum(axis=1)[: len(item.hypothesis_words)]
-        rows += len(sums)
-        wrong = np.flatnonzero(np.abs(sums - 1.0) > _FAR)
-        if len(wrong) and not item.hard:
-            first = first or f"segment {segment}, row {wrong[0] + 1}: {sums[wrong[0]]:.2f}"
-            far += len(wrong)
-    if far:
-        message = (
-            f"{name}: {far} of {rows} rows of attention are far from summing to 1 ({first}); "
-            f"{advice}"
+    raws = []
+    for number, array in enumerate(arrays, start=1):
+        where = f"array {number}"
+        raws.append(RawMap(where, one_head(checked_array(array, where), where, layer, head)))
+    choice = named_choice(layer, head)
+    maps = list(to_canonical("arrays", raws, sources, hypotheses, orientation, choice))
+    warn_of_row_sums("arrays", maps, "they were truncated, or the orientation is wrong")
+    return maps
+
+
+def from_huggingface(
+    outputs: Any,
+    sources: Iterable[Segment],
+    hypotheses: Iterable[Segment] | None = None,
+    *,
+    layer: int = -1,
+    head: Head = "mean",
+    attention_mask: Any = None,
+    eos_token_id: int | None = None,
+    pad_token_id: int | None = None,
+) -> list[AttentionMap]:
+    """Maps from what ``generate(…, return_dict_in_generate=True, output_attentions=True)`` returns.
+
+    Load the model with ``attn_implementation="eager"``. With beam search, generate with
+    ``output_scores=True``: it adds ``beam_indices``, which say which rows of the attention belong
+    to a hypothesis.
+
+    Args:
+        outputs: Has ``sequences``, one per segment, ``cross_attentions[step][layer]`` of
+            ``[rows, heads, q, S]`` and, with beam search, ``beam_indices``.
+        sources: All source tokens, EOS and language tags included (``convert_ids_to_tokens`` of
+            the input's ids), without padding.
+        hypotheses: The generated tokens, EOS included if it was generated; by default their ids.
+        layer: Which decoder layer, an index from 0, or −1 for the last.
+        head: Which head, likewise; by default the mean of all.
+        attention_mask: The encoder's mask ``[segments, S]``, needed if any source is padded.
+        eos_token_id: Ends a sequence; whatever follows it is padding.
+        pad_token_id: Never generated, so it ends a sequence too.
+
+    Raises:
+        DataError: The outputs have no attention, come from a decoder-only model or a forward pass,
+            or do not fit the texts; the message says what to do.
+        IndexError: The mask does not fit the attention.
+    """
+    steps = _cross_attentions(outputs, layer, head)
+    generated = _generated(outputs, steps, eos_token_id, pad_token_id)
+    tokens = [tokenize(source) for source in sources]
+    texts: Sequence[Sequence[str]] = [[str(token) for token in ids] for ids, _ in generated]
+    if hypotheses is not None:
+        texts = [tokenize(text) for text in hypotheses]
+    mask = np.ones((len(generated), steps[0].shape[1]), dtype=np.bool_)
+    if attention_mask is not None:
+        mask = checked_array(attention_mask, "the attention mask").astype(np.bool_)
+    raws = []
+    for index, (ids, rows) in enumerate(generated):
+        matrix = np.zeros((len(ids), steps[0].shape[1]))
+        for t, row in enumerate(rows):
+            matrix[t] = steps[t][row]
+        raws.append(
+            RawMap(
+                f"Hugging Face sequence {index + 1}",
+                matrix[:, mask[index]],
+                tgt_eos=bool(ids) and (ids[-1] == eos_token_id or _ends(texts, index)),
+                src_eos=_ends(tokens, index),
+            )
         )
-        warnings.warn(message, CorpusWarning, stacklevel=3)
+    return list(
+        to_canonical(
+            "Hugging Face outputs",
+            raws,
+            sources=tokens,
+            hypotheses=texts,
+            choice=named_choice(layer, head),
+            count_hint="give all tokens, EOS and language tags included, and for padded sources "
+            "attention_mask=",
+        )
+    )
+
+
+def _ends(texts: Sequence[Sequence[str]], index: int) -> bool:
+    """Whether a text ends with EOS; False if there is none, which is found later."""
+    return index < len(texts) and not EOS_TOKENS.isdisjoint(texts[index][-1:])
+
+
+def _cross_attentions(outputs: Any, layer: int, head: Head) -> list[NDArray[np.float64]]:
+    """One array ``[rows, S]`` per decoding step: the query that predicts the step's token.
+
+    Raises:
+        DataError: The outputs are of another kind, or have no such layer or head.
+    """
+    attentions = getattr(outputs, "cross_attentions", None)
+    if not attentions:
+        raise DataError(
+            "Hugging Face outputs have no cross_attentions; call generate with "
+            "return_dict_in_generate=True, output_attentions=True. A decoder-only model has none: "
+            "cut the part from target to source out of its attentions, for from_arrays"
+        )
+    if not hasattr(outputs, "sequences"):
+        raise DataError(
+            "these Hugging Face outputs come from a forward pass, not from generate; give "
+            'from_arrays(outputs.cross_attentions[-1], sources, hypotheses, head="mean", '
+            'orientation="target-source"), each segment without its padding'
+        )
+    steps = []
+    for number, step in enumerate(attentions, start=1):
+        if not isinstance(layer, int) or not -len(step) <= layer < len(step):
+            raise DataError(
+                f"Hugging Face outputs have no decoder layer {layer!r}: choose one of "
+                f"{len(step)}, from 0, or layer=-1 for the last"
+            )
+        if step[layer] is None:
+            raise DataError(
+                "Hugging Face cross_attentions are None; load the model with "
+                'attn_implementation="eager", or choose a model that supports it'
+            )
+        where = f"Hugging Face cross_attentions of step {number}"
+        weights = checked_array(step[layer], where)
+        # The prompt's queries come before the last one.
+        steps.append(one_head(np.moveaxis(weights[:, :, -1], 1, 0), where, None, head))
+    return steps
+
+
+def _generated(
+    outputs: Any, steps: Sequence[NDArray[Any]], eos: int | None, pad: int | None
+) -> list[tuple[list[int], list[int]]]:
+    """Each sequence's generated ids, and its row of the attention at each step.
+
+    Raises:
+        DataError: Sequences, beams and attention do not fit one another.
+    """
+    sequences = checked_array(outputs.sequences, "Hugging Face sequences")
+    if getattr(outputs, "beam_indices", None) is None:
+        if len(steps[0]) != len(sequences):
+            raise DataError(
+                f"Hugging Face attention has {len(steps[0])} rows for {len(sequences)} sequences, "
+                "and no beam_indices that assign them; call generate with output_scores=True"
+            )
+        new = sequences[:, -len(steps) :].tolist()
+        lengths = [_length(ids, eos, pad) for ids in new]
+        beams = [[row] * len(steps) for row in range(len(new))]
+    else:
+        indices = checked_array(outputs.beam_indices, "Hugging Face beam_indices")
+        lengths = (indices >= 0).sum(axis=1).tolist()
+        start = sequences.shape[1] - max(lengths, default=0)
+        if len(indices) != len(sequences) or start < 0 or max(lengths, default=0) > len(steps):
+            raise DataError(
+                f"Hugging Face beam_indices of shape {indices.shape} do not fit sequences of shape "
+                f"{sequences.shape} and {len(steps)} steps of attention"
+            )
+        new, beams = sequences[:, start:].tolist(), indices.tolist()
+    return [
+        (ids[:length], rows[:length]) for ids, rows, length in zip(new, beams, lengths, strict=True)
+    ]
+
+
+def _length(ids: list[int], eos: int | None, pad: int | None) -> int:
+    """The number of ids up to EOS, which counts, or padding, which does not."""
+    ends = (index + (token == eos) for index, token in enumerate(ids) if token in {eos, pad})
+    return next(ends, len(ids))

@@ -142,12 +142,13 @@ class AttentionMap:
         return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
 
 
-def checked_array(value: Any, where: str) -> NDArray[Any]:
-    """Convert an array-like, or a tensor on any device and of any precision, to an array.
+def checked_array(value: Any, where: str, dtype: type[np.float64] | None = None) -> NDArray[Any]:
+    """A new array of an array-like, or of a tensor on any device and of any precision.
 
     Args:
         value: The array-like or tensor.
         where: What it is, for messages.
+        dtype: The type of the array's items; by default those of the value.
 
     Raises:
         DataError: NumPy cannot convert it.
@@ -156,7 +157,7 @@ def checked_array(value: Any, where: str) -> NDArray[Any]:
         value = value.detach().cpu()
         value = value.float() if value.is_floating_point() else value
     try:
-        return np.asarray(value)
+        return np.array(value, dtype)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"{where} is not a rectangle of numbers ({error})") from error
 
@@ -167,10 +168,7 @@ def checked_weights(weights: ArrayLike) -> Weights:
     Raises:
         DataError: Not numbers, not two-dimensional, or an entry outside [0, 1] beyond rounding.
     """
-    try:
-        array = np.array(checked_array(weights, "attention"), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"attention is not a rectangle of numbers ({error})") from error
+    array = checked_array(weights, "attention", np.float64)
     if array.ndim != 2:
         raise DataError(f"attention has {array.ndim} dimensions; it must have 2, target × source")
     wrong = ~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))

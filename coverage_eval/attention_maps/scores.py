@@ -25,7 +25,7 @@ from coverage_eval.align.gold import AER, LINK_METRICS, Gold
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, hard_links
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.score import Formula, Signature, Statistics
+from coverage_eval.core.metric import Formula, Signature, Statistics
 
 OVER, UNDER = 1.5, 0.2
 """A source word with more attention in all is over-attended, one with less is under-attended."""

@@ -7,15 +7,17 @@ their pieces are. EOS rows and columns stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import starmap
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.machine import DiskList
 
 Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none"]
 _MARKS: dict[Scheme, str] = {
@@ -136,26 +138,17 @@ def merge_subwords(
     *,
     source_scheme: Scheme | None = None,
     target_scheme: Scheme | None = None,
-) -> list[AttentionMap]:
-    """Merge the subwords of a corpus's maps into words; see :func:`merged_maps`."""
-    return list(merged_maps(maps, source_scheme=source_scheme, target_scheme=target_scheme))
-
-
-def merged_maps(
-    maps: Sequence[AttentionMap],
-    *,
-    source_scheme: Scheme | None = None,
-    target_scheme: Scheme | None = None,
-) -> Iterator[AttentionMap]:
-    """Merge the subwords of a corpus's maps into words, one map after the other.
+) -> Sequence[AttentionMap]:
+    """Merge the subwords of a corpus's maps into words.
 
     Args:
         maps: Maps with tokens on both sides; read several times.
         source_scheme: How source subwords are marked; by default recognised.
         target_scheme: Likewise for the hypotheses.
 
-    Yields:
-        Maps of level "word". A side without marks stays as it is.
+    Returns:
+        Maps of level "word", in a temporary file if they are many. A side without marks stays as
+        it is.
 
     Raises:
         DataError: Tokens are unknown, or have the marks of two schemes.
@@ -164,11 +157,14 @@ def merged_maps(
     hypotheses = (item.hypothesis_words for item in maps)
     source_scheme = source_scheme or recognise_scheme(sources, "source")
     target_scheme = target_scheme or recognise_scheme(hypotheses, "hypothesis")
-    for number, item in enumerate(maps, start=1):
+
+    def merge(number: int, item: AttentionMap) -> AttentionMap:
         try:
-            yield _merge(item, source_scheme, target_scheme)
-        except DataError as error:  # noqa: PERF203 (names the segment)
+            return _merge(item, source_scheme, target_scheme)
+        except DataError as error:
             raise DataError(f"segment {number}: {error}") from error
+
+    return DiskList(starmap(merge, enumerate(maps, start=1)))
 
 
 def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> AttentionMap:

@@ -41,10 +41,7 @@ class Option(click.Option):
         names: Collection[str] = (),
         **attributes: Any,
     ) -> None:
-        # Without a default, click sets a mark that the site would show.
-        default = attributes.setdefault("default", False if attributes.get("is_flag") else None)
-        attributes.setdefault("show_default", default is not None and default is not False)
-        super().__init__(*declared, **attributes)
+        super().__init__(*declared, **{"show_default": True, **attributes})
         if isinstance(self.type, click.Choice) and len("|".join(map(str, self.type.choices))) > 36:
             # Click would write them into one word beside the option's name.
             self.metavar = self.metavar or "NAME"
@@ -55,32 +52,22 @@ class Option(click.Option):
         self.group = group
         self.names = names
 
-    def value_is_missing(self, value: Any) -> bool:
-        """As click does; a default of None is no value."""
-        return value is None or super().value_is_missing(value)
-
 
 option = partial(click.option, cls=Option)
 """As :func:`click.option`, with the arguments of :class:`Option`."""
 
 
 MEANT = {
-    "--bootstrap": "The interval of one score: --confidence --resamples N",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": "A model applies the case of its training text; to lowercase a file: "
     r"sed 's/.*/\L&/' FILE > LOWER",
-    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
-    "--reference": "The option is -r, --ref.",
     "--resamples": "The interval of one score: --confidence --resamples N",
-    "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
-    "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
-    "train": "coverage-eval align train SRC TGT -o MODEL",
 }
 """Options and commands that people type although there are none here, and what to type."""
 
@@ -153,13 +140,6 @@ class HelpFormat(click.Command):
         for title, items in self.lists.items():
             with formatter.section(title):
                 formatter.write_dl(list(items.items()))
-
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """As click makes it, with a default that the site can show."""
-        found = super().get_help_option(ctx)
-        if found is not None:
-            found.default = False
-        return found
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options by group."""

@@ -25,11 +25,11 @@ from coverage_eval.core.files import MAX_LINE_BYTES, ReadingNote
 from coverage_eval.core.show.table import escape_controls
 from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__
-from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper import AlignerError
 
 SECTIONS = {
     "Find errors": {
-        "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
+        "omissions": "Find source words that an output leaves out, or words that it adds.",
         "segment": "Cut an output by its source's lines, and find the lines that are missing.",
         "rep": METRICS["rep"].summary,
         "drop": METRICS["drop"].summary,
@@ -55,8 +55,8 @@ A command of a metric is made from it. The others are made in the module of the 
 of :data:`HOMES`, which is imported when the command is used, so that --help stays fast.
 """
 
-HOMES = {"report": "compare"}
-"""Commands that another command's module makes."""
+HOMES = {"audit": "bundled", "demo": "bundled", "omissions": "score", "report": "compare"}
+"""Commands whose module has another name."""
 
 
 def _commands() -> dict[str, str]:
@@ -145,7 +145,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     help="Refuse texts with a line of more bytes than this.",
 )  # fmt: skip
 def cli(max_line_bytes: int) -> None:
-    """Find and explain coverage errors in machine translation.
+    """Find the words that a machine translation repeats or leaves out.
 
     \b
     Example:

@@ -1,31 +1,41 @@
-"""Options: how dataclasses declare them, the types of their values, and options that many share."""
+"""Options and arguments: how dataclasses declare them, their types, texts by their names."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import wraps
-from inspect import cleandoc
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
+from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning, check_stdin, check_target
-from coverage_eval.core.settings import output_file_setting, setting
-from coverage_eval.core.show.formats import FORMATS
+from coverage_eval.core.checks import is_reference_name
+from coverage_eval.core.dataset import Dataset, GivenTexts
+from coverage_eval.core.errors import DataError, UnequalLinesError
+from coverage_eval.core.files import (
+    STDIN,
+    CorpusWarning,
+    Text,
+    check_stdin,
+    check_target,
+    source_name,
+)
+from coverage_eval.core.metric import output_file_setting, setting
+from coverage_eval.core.show.formats import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
-from coverage_eval.core.text import file_named
+from coverage_eval.core.text import TextTable, column_for, file_named, find_text, is_table
 from coverage_eval.registry import METRICS
 from fast_align_wrapper.files import open_file_number
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 Option = Callable[[Any], Any]
+"""Adds an option, or several, to a command."""
 
 _MAX = 1_000_000_000
 """The greatest number of any option, so that sums and products stay finite and loops end."""
@@ -174,11 +184,12 @@ def signatures_file(output: str | None, output_format: str | None) -> str | None
         output: The table's file; None or ``-`` for standard output, which has no such file.
         output_format: The table's format.
     """
-    if output in {None, "-"} or output_format not in {"csv", "jsonl", "tsv"}:
-        return None
-    if _is_device(str(output)) or open_file_number(str(output)) is not None:
-        return None  # nothing stands beside a pipe, /dev/null or /dev/stdout
-    return f"{output}.signatures"
+    name = output or "-"
+    # Nothing stands beside a pipe, /dev/null or /dev/stdout.
+    is_stream = name == "-" or _is_device(name) or open_file_number(name) is not None
+    return (
+        None if is_stream or output_format not in {"csv", "jsonl", "tsv"} else f"{name}.signatures"
+    )
 
 
 def _is_device(name: str) -> bool:
@@ -198,9 +209,7 @@ def _inputs(context: click.Context) -> Iterator[str]:
         yield from (item for item in several if isinstance(item, str))
 
 
-def add_options(
-    command: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
-) -> Callable[..., Any]:
+def add_options(command: Callable[..., Any], options: Sequence[Option]) -> Callable[..., Any]:
     """Decorate a command with options, in the order of ``--help``."""
     for add in reversed(options):
         command = add(command)
@@ -212,7 +221,7 @@ def click_option(
 ) -> Option:
     """The option that a field of a dataclass declares.
 
-    A field made by :func:`~coverage_eval.core.settings.setting` gives an option's name, help and
+    A field made by :func:`~coverage_eval.core.metric.setting` gives an option's name, help and
     range, and may give further arguments of :func:`click.option`.
 
     Args:
@@ -223,9 +232,7 @@ def click_option(
     attributes = {"group": group, **item.metadata}
     default = None if item.default is MISSING else item.default
     flag = f"--{item.name.replace('_', '-')}"
-    names = [f"{flag}/--no{flag[1:]}" if default is True else attributes.pop("flag", flag)]
-    names = attributes.pop("flags", names)
-    attributes["help"] = cleandoc(attributes["help"])
+    flags = attributes.pop("flags", [attributes.pop("flag", flag)])
     choices = attributes.pop("choices", None)
     limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
     kind = str(item.type).removesuffix(" | None")
@@ -239,16 +246,16 @@ def click_option(
         attributes["type"] = _RANGES[kind](**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
         attributes["default"] = default
-    return option(*names, item.name, **attributes)
+    return option(*flags, item.name, **attributes)
 
 
-def options_as(
+def as_object(
     name: str,
     kind: type[Any],
     *first: Option,
     without: Collection[str] = (),
     group: str = GROUPS[0],
-) -> Callable[[F], Callable[..., Any]]:
+) -> Option:
     """A decorator that adds the options that a dataclass declares.
 
     The command receives them as one object.
@@ -267,7 +274,7 @@ def options_as(
     ]
     names = [item.name for item in fields(kind)]
 
-    def add(command: F) -> Callable[..., Any]:
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def with_object(**values: Any) -> Any:
             made = kind(**{field: values.pop(field) for field in names if field in values})
@@ -294,6 +301,14 @@ def refuse(mistakes: Mapping[str, object]) -> None:
     for message, applies in mistakes.items():
         if applies:
             raise click.UsageError(message)
+
+
+def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) -> bool:
+    """--strict turns warnings into errors."""
+    if strict:
+        context.with_resource(warnings.catch_warnings())
+        warnings.simplefilter("error", CorpusWarning)
+    return strict
 
 
 @dataclass(frozen=True)
@@ -323,7 +338,7 @@ class Output:
         Args:
             what: The option or command that makes several tables.
         """
-        if not FORMATS[self.output_format].several:
+        if self.output_format in OF_ONE_TABLE:
             name = self.output_format.upper()
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 
@@ -347,6 +362,9 @@ class ScoreOutput(Output):
         max=MAX_RESAMPLES,
         group="Output",
     )
+    strict: bool = setting(
+        False, "Turn warnings into errors.", callback=_raise_warnings, group="Advanced"
+    )
 
     def __post_init__(self) -> None:
         if self.confidence and self.by_segment:
@@ -360,36 +378,16 @@ class ScoreOutput(Output):
         """Whether segments are printed instead of a corpus score."""
         return self.sentence_level or self.worst is not None
 
-    def choose(
-        self,
-        shown: Sequence[int],
-        values: Sequence[float | None],
-        *,
-        higher_is_better: bool | None = False,
-    ) -> Sequence[int]:
-        """The worst of some segments, worst first; all of them without ``--worst``.
-
-        Args:
-            shown: Indices of the segments.
-            values: The scores of all segments; those that are undefined come last.
-            higher_is_better: Whether low scores are bad.
-        """
-        if self.worst is None:
-            return shown
-        sign = -1 if higher_is_better is False else 1
-        order = sorted(shown, key=lambda i: (values[i] is None, sign * (values[i] or 0.0)))
-        return order[: self.worst]
-
     @property
     def drawn(self) -> int:
         """Number of bootstrap resamples; 0 for no interval."""
         return self.resamples if self.confidence else 0
 
 
-output_options = options_as("output", Output)
+output_options = as_object("output", Output)
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``."""
 
-scoring_options = options_as("output", ScoreOutput)
+scoring_options = as_object("output", ScoreOutput)
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
 output_option = option(
@@ -409,18 +407,7 @@ jobs_option = option(
 )  # fmt: skip
 
 
-def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) -> bool:
-    """--strict turns warnings into errors."""
-    if strict:
-        context.with_resource(warnings.catch_warnings())
-        warnings.simplefilter("error", CorpusWarning)
-    return strict
-
-
-strict_option = option(
-    "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
-    help="Turn warnings into errors.",
-)  # fmt: skip
+strict_option = click_option(ScoreOutput.__dataclass_fields__["strict"])
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
@@ -487,3 +474,301 @@ def parse_named_files(
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         files[name] = path
     return files
+
+
+class _Side(NamedTuple):
+    """A text that a command reads, by position or by option.
+
+    Attributes:
+        shown: Its name in the usage line.
+        flags: The option for it.
+        help: The option's help.
+    """
+
+    shown: str
+    flags: tuple[str, ...]
+    help: str
+
+
+_SIDES = {
+    "hyp": _Side("HYP", ("-i", "--hyp"), "The output."),
+    "systems": _Side("[NAME=]TEXT...", ("-i", "--hyp"), "A system's output."),
+    "src": _Side("SRC", ("-s", "--src"), "The source."),
+    "tgt": _Side("TGT", ("--tgt",), "The target text."),
+    "ref": _Side(
+        "REF", ("-r", "--ref"), "The reference; give it once for each of several references."
+    ),
+}
+"""Texts by the parameters that receive them."""
+
+_SEVERAL = {"hyp", "systems", "ref"}
+"""Those that are sequences or mappings."""
+
+_ROLES = {"systems": "hyp", "peers": "hyp"}
+"""What the texts of a parameter are, if it is called otherwise."""
+
+_LINKS = {"--links": "links", "--ref-links": "ref_links"}
+"""Options for texts of links."""
+
+
+def text_options(
+    *positional: str, options: Sequence[str] = (), needed: Sequence[str] = ()
+) -> Option:
+    """Add a command's texts, which are named by position or by option.
+
+    The command receives them as one ``texts``, a :class:`Dataset`, and ``documents`` if it has
+    references: the tokeniser of outputs of other lines, or None. Put this above all options that
+    make or read these parameters.
+
+    Args:
+        *positional: The texts that may be named without an option, in their order: ``hyp``,
+            ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
+        options: The texts that only an option names. The source that ``alignment_options`` adds
+            need not be named here.
+        needed: Those of them that must be there.
+    """
+    cuts = "ref" in {*positional, *options}
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        declared = {item.name for item in command.__click_params__}  # type: ignore[attr-defined]
+        sides = [side for side in _SIDES if side in {*positional, *options, *declared}]
+
+        @wraps(command)
+        def with_texts(files: Any, **values: Any) -> Any:
+            if len(outputs := values.get("hyp", ())) > 1:
+                listed = ", ".join(outputs)
+                raise click.UsageError(
+                    f"one output is scored, but there are {listed}: 'compare' takes several"
+                )
+            _place(files, positional, values)
+            for side in (*positional, *needed):
+                if not values[side]:
+                    raise _missing(side, positional)
+            named = [*sides, "peers", "scores", *_LINKS.values()]
+            values |= named_texts({side: values[side] for side in named if side in values})
+            if cuts:
+                values["documents"] = _document_tokenizer(values)
+            outputs = {source_name(output): output for output in values.pop("hyp", ())}
+            targets = (values.pop("tgt"),) if "tgt" in values else ()
+            given = GivenTexts(
+                values.pop("systems", outputs), values.pop("ref", targets),
+                values.pop("src", None), values.pop("peers", ()),
+            )  # fmt: skip
+            try:
+                return command(texts=Dataset(*given), **values)
+            except UnequalLinesError as error:
+                is_cut = not cuts or values["documents"]
+                hint = "" if is_cut else _how_to_segment(error, given, values.get("model"))
+                raise DataError(f"{error}{hint}") from error
+
+        named = parse_named_files if "systems" in positional else None
+        shown = " ".join(_SIDES[side].shown for side in positional)
+        added = [
+            click.argument("files", nargs=-1, metavar=shown, callback=named),
+            *(_text_option(side) for side in sides if side not in declared),
+            *([_unaligned_option] if cuts else []),
+        ]
+        return add_options(with_texts, added)
+
+    return add
+
+
+def _text_option(name: str) -> Option:
+    side = _SIDES[name]
+    several: dict[str, Any] = {"multiple": name in _SEVERAL, "metavar": "TEXT"}
+    if name == "systems":
+        several |= {"callback": parse_named_files, "metavar": "[NAME=]TEXT"}
+    return option(*side.flags, name, help=side.help, **several)
+
+
+def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
+    """The texts of each parameter, by their names; columns of one table are read together.
+
+    Raises:
+        click.UsageError: A table without a column.
+        DataError: As :func:`~coverage_eval.core.text.find_text`.
+    """
+    tables: dict[str, TextTable] = {}
+    roles: dict[str, list[str]] = {}
+    for side, names in named.items():
+        given = names.values() if isinstance(names, Mapping) else names
+        for name in [given] if isinstance(given, str) else given or ():
+            roles.setdefault(str(name), []).append(_ROLES.get(side, side))
+    for name, its in roles.items():
+        if is_table(name) and its != ["scores"]:  # whose columns are found by their names
+            raise _without_column(name, roles)
+
+    def found(names: Any) -> Any:
+        if isinstance(names, Mapping):
+            return {label: find_text(name, tables) for label, name in names.items()}
+        if isinstance(names, tuple):
+            return tuple(find_text(name, tables) for name in names)
+        return None if names is None else find_text(names, tables)
+
+    return {side: found(names) for side, names in named.items()}
+
+
+def _without_column(table: str, roles: Mapping[str, list[str]]) -> click.UsageError:
+    """The error for a table without a column: its columns, and the line to type."""
+    there = {
+        name: TextTable(name).names()
+        for name, its in roles.items()
+        if is_table(name) and its != ["scores"]
+    }
+    flags = {flag: name for name, side in _SIDES.items() for flag in side.flags} | _LINKS
+    line = [*(click.get_current_context().find_root().obj or sys.argv[1:])]
+    named = [_ROLES.get(flags.get(word, ""), flags.get(word)) for word in ["", *line]]
+    # Those that an option names first, since the others have what is left.
+    for index, word in sorted(enumerate(line), key=lambda item: named[item[0]] is None):
+        before, equals, name = word.rpartition("=")
+        file, head = (word, "") if word in there else (name, f"{before}{equals}")
+        if file in there and roles[file]:
+            role = named[index] or roles[file][0]
+            roles[file].remove(role)
+            line[index] = f"{head}{file}:{column_for(role, there[file]) or 'COLUMN'}"
+    listed = ", ".join(there[table])
+    return click.UsageError(
+        f"{table} is a table: name a column of it, as {table}:COLUMN. It has: {listed}. Type: "
+        f"{shlex.join(['coverage-eval', *line])}"
+    )
+
+
+def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> None:
+    """Give the files that are named without an option to the texts that are still missing.
+
+    Raises:
+        click.UsageError: There are more files than texts, or it is not clear what they are.
+    """
+    if "systems" in positional:
+        if twice := values["systems"].keys() & files.keys():
+            raise click.UsageError(f"the name {min(twice)!r} is given twice; give names: NAME=FILE")
+        values["systems"] = {**values["systems"], **files}
+        return
+    left = list(files)
+    for side in positional:
+        if left and not values[side]:
+            taken = left if side == "ref" else left[:1]
+            values[side] = tuple(taken) if side in _SEVERAL else taken[0]
+            left = left[len(taken) :]
+    path = click.get_current_context().command_path
+    if "ref" in positional and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
+        _ask_about_order(path, files, has_source="src" in values)
+    if left:
+        flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)
+        raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
+
+
+def _ask_about_order(path: str, files: Sequence[str], *, has_source: bool) -> None:
+    """Refuse several references, or a file in the place of HYP that is called like a reference.
+
+    sacreBLEU has the reference first, and a score of swapped files is plausible.
+    """
+    first, second, *_ = files
+    if len(files) > 2:
+        *outputs, last = files
+        references = " ".join(f"--ref {file}" for file in files[1:])
+        source = f" The source: --src {last}." if len(files) == 3 and has_source else ""
+        raise click.UsageError(
+            f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
+            f"{path} {first} {references}. Several outputs: coverage-eval compare --ref {last} "
+            f"{' '.join(outputs)}"
+        )
+    if [is_reference_name(Path(file).name) for file in files] == [True, False]:
+        raise click.UsageError(
+            f"the order is HYP REF, but {first} is called like a reference. Type: {path} {second} "
+            f"{first}. If {first} is the output: {path} --hyp {first} --ref {second}"
+        )
+
+
+def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
+    """The error for a text that is not named."""
+    if side == "ref":
+        return click.UsageError(
+            "the reference is missing: name it as REF or with --ref. Without one, "
+            "'compare' finds repetitions, and 'omissions' what the output leaves out"
+        )
+    if side in positional:
+        return click.MissingParameter(param_hint=f"'{_SIDES[side].shown}'", param_type="argument")
+    return click.MissingParameter(param_hint=f"'{_SIDES[side].flags[-1]}'", param_type="option")
+
+
+_unaligned_option = option(
+    "--unaligned", is_flag=True, group="Input",
+    help="The lines of the outputs do not match: first cut each by the lines of the source with "
+    "--model, or of the reference, as 'segment' does. A file is one document, and so is each row "
+    "of a table.",
+)  # fmt: skip
+
+
+def _document_tokenizer(values: dict[str, Any]) -> str | None:
+    """Take --unaligned from a command's values: what finds words, or None if lines match."""
+    if not values.pop("unaligned"):
+        return None
+    if not (values["ref"] or (values.get("model") and values.get("src"))):
+        raise click.UsageError("--unaligned needs --src with --model M, or --ref")
+    return values.get("tokenize") or "none"
+
+
+def _how_to_segment(error: UnequalLinesError, texts: GivenTexts, model: str | None) -> str:
+    """What to type if an output has other lines than the source; empty if that cannot be known."""
+    whole, by = texts.source, ["--src", str(texts.source), "--model", str(model)]
+    if not (model and isinstance(whole, str)):
+        whole = texts.references[0] if texts.references else None
+        by = ["--ref", str(whole)]
+    for output in texts.systems.values():
+        if not (isinstance(whole, str) and isinstance(output, str)) or STDIN in {whole, output}:
+            continue
+        counts = [error.counts.get(source_name(name)) for name in (output, whole)]
+        if None not in counts and counts[0] != counts[1]:
+            path = Path(output)
+            path = path.with_suffix("") if path.suffix in PACKED else path
+            cut = path.with_name(f"{path.stem}.lines{path.suffix}")
+            command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
+            return (
+                ". If sentences of a document were joined, cut or left out, add --unaligned, or "
+                f"cut the output first: {command}"
+            )
+    return ""
+
+
+OF_DROP = {"sink", "symmetrize"}
+"""Options that only the command of DROP has."""
+
+
+def alignment_options(without: Set[str] = frozenset()) -> Option:
+    """Add ``--src`` and where links come from; the command receives the latter as ``alignment``.
+
+    Args:
+        without: Fields of :class:`AlignerSettings` without an option.
+    """
+    source = option("-s", "--src", metavar="FILE", help="Read the source text from this file.")
+    links = as_object("alignment", AlignerSettings, without=without, group="Alignment")
+    return lambda command: links(source(command))
+
+
+def check_links(
+    aligner: AlignerSettings, source: Text | None, needs: Mapping[str, Collection[str]]
+) -> None:
+    """Raise a usage error for options of links that do not go together, or lack what is needed.
+
+    Args:
+        aligner: The options.
+        source: The source text.
+        needs: What each metric needs, by its name in messages.
+    """
+    refuse({
+        "give only one of: --model; --ref-links with --links": aligner.model and aligner.has_links,
+        "--ref-links and --links go together": bool(aligner.ref_links) != bool(aligner.links),
+        "--src is needed to align the texts": aligner.model and source is None,
+    })  # fmt: skip
+    for name, texts in needs.items():
+        covers = "coverages" in texts
+        if covers and aligner.has_links:
+            raise click.UsageError(f"{name} needs a model: links have no probabilities")
+        if (covers or "links" in texts) and not aligner.is_given:
+            purpose = "--prepare-for omissions " if name.endswith("omissions") else ""
+            files = "" if covers else "; or --ref-links A with --links B"
+            raise click.UsageError(
+                f"{name} needs {'' if source else '--src, and '}--model M, made by "
+                f"'coverage-eval align train SRC TGT {purpose}-o M'{files}"
+            )

@@ -22,10 +22,13 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
-from coverage_eval.core.score import Formula, Score, Statistics, interval_ends
+from coverage_eval.core.metric import Formula, Score, Statistics, interval_ends
 from coverage_eval.core.show.formats import render_lines
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
 from coverage_eval.core.significance import bootstrap_interval
+
+CLOSED = 3
+"""The exit status where a gate is closed."""
 
 PIPE_COLUMNS = 120
 """Width of text in a pipe, where nothing says how wide the reader's window is."""
@@ -100,8 +103,6 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
     if is_text and not signed:
         tables = tuple(replace(table, signatures=()) for table in printable.tables)
         printable = replace(printable, tables=tables)
-    if output.output_format == "text":
-        printable = _spelt(printable)
     columns = _columns(printable, output.output)
     console = None
     if _has_colours(output):
@@ -109,14 +110,8 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
 
         # It respects NO_COLOR.
         console = Console(width=columns, highlight=False, markup=False, emoji=False)
-    lines = render_lines(
-        printable,
-        output.output_format,
-        digits=output.digits,
-        columns=columns,
-        score_only=output.score_only,
-        console=console,
-    )
+    style = {"digits": output.digits, "columns": columns, "score_only": output.score_only}
+    lines = render_lines(printable, output.output_format, console=console, **style)
     if console:  # its cells are escaped already, and its colours must not be
         print_lines(map(_spell, lines), as_is=True)
         return
@@ -124,17 +119,6 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
     beside = signatures_file(output.output, output.output_format)
     if beside and printable.signatures:
         write_lines(beside, printable.signatures)
-
-
-def _spelt(printable: Printable) -> Printable:
-    """The table with words for signs in its header that standard output cannot show.
-
-    The column must be as wide as the words.
-    """
-    return replace(
-        printable,
-        tables=tuple(replace(t, header=tuple(map(_spell, t.header))) for t in printable.tables),
-    )
 
 
 def _spell(text: str) -> str:
@@ -273,7 +257,10 @@ def present_segments(
     if output.worst and corpus.higher_is_better is False:
         flags = LazyRows(_has_error, values, evidence) if has_error is None else has_error
         shown = array("q", (i for i, flag in enumerate(flags) if flag))
-    shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
+    if output.worst is not None:
+        sign = -1 if corpus.higher_is_better is False else 1
+        order = sorted(shown, key=lambda i: (values[i] is None, sign * (values[i] or 0.0)))
+        shown = order[: output.worst]
     hidden = {"score"} if kinds else {"score", "marks"}  # the score has a column already
     first = evidence[0] if evidence else {}
     columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
@@ -324,23 +311,18 @@ def _as_text(cell: Any) -> Cell:
 
 
 def present_counted(
-    counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput
+    formulas: Sequence[Formula], statistics: Statistics, output: ScoreOutput
 ) -> Printable:
     """Figures of one corpus; by segment, the first is the score and the others are evidence."""
-    (formula, statistics), *others = counted
-    if not (output.score_only or output.by_segment):
-        return present_scores([_corpus_score(*item, output) for item in counted])
-    score = _corpus_score(formula, statistics, output)
+    formula, *others = formulas
+
+    def score(figure: Formula) -> Score:
+        drawn = output.drawn
+        interval = bootstrap_interval(figure, statistics, resamples=drawn) if drawn else None
+        return figure.score(statistics, interval=interval)
+
     if not output.by_segment:
-        return present_scores([score])
-    columns = {other.name: other.segment_scores(rows) for other, rows in others}
+        return present_scores([*map(score, [formula] if output.score_only else formulas)])
+    columns = {other.name: other.segment_scores(statistics) for other in others}
     evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
-    values = formula.segment_scores(statistics)
-    return present_segments(score, values, evidence, output)
-
-
-def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput) -> Score:
-    interval = None
-    if output.confidence:
-        interval = bootstrap_interval(formula, statistics, resamples=output.resamples)
-    return formula.score(statistics, interval=interval)
+    return present_segments(score(formula), formula.segment_scores(statistics), evidence, output)

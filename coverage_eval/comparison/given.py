@@ -31,9 +31,9 @@ from coverage_eval.core.files import (
     zip_lines,
 )
 from coverage_eval.core.json_objects import check_object, parse_number, parse_object
-from coverage_eval.core.score import Signature, Statistics
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Signature, Statistics
 from coverage_eval.core.text import TextTable, find_text
-from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.registry import METRICS, metric_class
 
 MIN_PAIRED = 5

@@ -1,12 +1,11 @@
 """Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline.
 
-The table, rows of segments beside it, and all evidence are presented here, too.
+The table and rows of segments beside it are presented here, too.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.comparison.evidence import output_words, source_words
 from coverage_eval.comparison.verdict import (
     ComparisonVerdict,
     Situation,
@@ -24,21 +22,18 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
-from coverage_eval.core.checks import Gravity, warn_of
+from coverage_eval.core.checks import MIN_SEGMENTS, Gravity, warn_of
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.measure import Metric, Result
-from coverage_eval.core.sample import MIN_SEGMENTS
-from coverage_eval.core.score import BETTER, Interval, Score, interval_ends
+from coverage_eval.core.measure import Result
+from coverage_eval.core.metric import BETTER, Interval, Metric, Score, interval_ends
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import (
     Cell,
     LazyRows,
     Printable,
-    RowLabel,
     ScoreCell,
     Table,
-    escape_json,
     tables_as_dicts,
 )
 from coverage_eval.core.significance import (
@@ -51,7 +46,6 @@ from coverage_eval.core.significance import (
 )
 from coverage_eval.coverage.trust import Trust, gauge_result
 from coverage_eval.evaluation import Evaluation
-from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -199,20 +193,10 @@ class Comparison:
         """
         return render(present_comparison(self), "latex", digits=width)
 
-    def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw each system's scores and intervals as bars, a panel for each metric.
-
-        Args:
-            axes: Where to draw, one for each metric; a new figure if None.
-        """
-        from coverage_eval.plotting.scores import plot_comparison
-
-        return self._draw(
-            plot_comparison, lambda c: (c.score.score, *interval_ends(c.score.interval)), axes
-        )
-
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw differences from the baseline with their intervals, a panel for each metric.
+
+        A difference has a star as in the table.
 
         Args:
             axes: Where to draw, one for each metric; a new figure if None.
@@ -222,25 +206,15 @@ class Comparison:
         """
         from coverage_eval.plotting.scores import plot_differences
 
-        return self._draw(
-            plot_differences,
-            lambda c: (c.difference or 0.0, *interval_ends(c.difference_interval)),
-            axes,
-        )
-
-    def _draw(
-        self,
-        plot: Callable[..., list[Axes]],
-        figures_of: Callable[[ComparedScore], tuple[float | None, ...]],
-        axes: Sequence[Axes] | None,
-    ) -> list[Axes]:
-        """Draw a figure of each cell with its ends; a difference has a star as in the table."""
         columns = [
             (metric, [cells[name] for cells in self.rows.values()])
             for name, metric in self.metrics.items()
         ]
-        figures = [[figures_of(cell) for cell in cells] for _, cells in columns]
-        return plot(
+        figures = [
+            [(c.difference or 0.0, *interval_ends(c.difference_interval)) for c in cells]
+            for _, cells in columns
+        ]
+        return plot_differences(
             list(self.rows),
             *np.moveaxis(np.array(figures, dtype=np.float64), -1, 0),
             labels=[
@@ -288,9 +262,8 @@ class Comparison:
     def __str__(self) -> str:
         return render(present_comparison(self, signature=False), "text")
 
-    def _repr_html_(self) -> str:
-        title = " ".join(_told(self))
-        return replace(comparison_table(self), title=title)._repr_html_()
+    def _repr_markdown_(self) -> str:
+        return render(Printable((comparison_table(self),), " ".join(_told(self))), "markdown")
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
@@ -355,7 +328,7 @@ def comparison_table(comparison: Comparison) -> Table:
         ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in metrics.values())),
         tuple(
             (
-                RowLabel(system, "(baseline)") if system == comparison.baseline else system,
+                system,
                 *(_measured(cell, metrics[name]) for name, cell in cells.items()),
             )
             for system, cells in comparison.rows.items()
@@ -424,7 +397,7 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
     """What the figures are, in one line, with a name for the baseline."""
     parts = [_segments(comparison)]
     if comparison.test.resamples:
-        parts.append("[low, high]: 95% interval")
+        parts.append("low–high: 95% interval")
         if comparison.others:
             corrected = ", Holm-corrected" * (len(comparison.others) > 1)
             parts.append(f"p: against {baseline}{corrected}")
@@ -443,7 +416,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     notes = [f"{_segments(comparison)}."]
     if test.resamples:
         drawn = f"{test.resamples:,} resamples, seed {test.seed}"
-        notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
+        notes.append(f"low–high: 95% interval (percentile bootstrap, {drawn}).")
         others = len(comparison.others)
         if others:
             correction = (
@@ -454,9 +427,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             notes.append(
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; {correction})."
             )
-        notes += dict.fromkeys(metric.ranking for metric in metrics if metric.ranking)
     names = {metric.name for metric in metrics}
-    notes += [said for metric in metrics if (said := metric.advice(names - {metric.name}))]
+    notes += filter(None, (metric.caveat(names - {metric.name}) for metric in metrics))
     return notes + [
         f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
         for name, trust in comparison.trust.items()
@@ -485,62 +457,6 @@ def present_comparison_segments(comparison: Comparison, worst: int | None = None
         data={"signatures": signatures, "sentences": records},
         signatures=tuple(signatures.values()),
     )
-
-
-def evidence_lines(comparison: Comparison) -> Iterator[str]:
-    """:func:`evidence_records` as lines of JSON Lines."""
-    for record in evidence_records(comparison):
-        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
-
-
-def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One record that describes the comparison, then one for each system and segment.
-
-    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
-    that marks count, and by metric the score (None where it is undefined), the statistics by
-    name, the probability of an error if there is one, the marks
-    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
-    of words count from 0. The first record says what each kind of mark is.
-
-    Raises:
-        ValueError: The comparison was made from statistics alone.
-    """
-    result, metrics = comparison.measured, comparison.metrics
-    yield {
-        "kind": "comparison",
-        "version": __version__,
-        "segments": comparison.segments,
-        "systems": list(comparison.rows),
-        "baseline": comparison.baseline,
-        "signatures": comparison.signatures,
-        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics.values()},
-    }
-    for system in result.systems:
-        columns = [_evidence(comparison, name, system) for name in metrics]
-        for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
-            source = source_words(result, index)
-            references = [" ".join(result.tokens.as_written(text)) for text in row.references]
-            yield {
-                "kind": "segment",
-                "segment": index + 1,
-                "system": system,
-                "source": None if source is None else " ".join(source),
-                "reference": references[0] if len(references) == 1 else references,
-                "hypothesis": " ".join(output_words(result, system, index)),
-                "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
-            }
-
-
-def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[str, Any]]:
-    """Score, statistics and evidence of each segment of a system by one metric."""
-    result, names = comparison.measured, comparison.metrics[name].statistic_names
-    scores = result.segment_scores(name, system)
-    rows = zip(
-        scores, result.statistics_of(name, system), result.evidence_of(name, system), strict=True
-    )
-    for score, values, explanation in rows:
-        statistics = dict(zip(names, values.tolist(), strict=True))
-        yield {"score": score, "statistics": statistics} | explanation.to_dict()
 
 
 def compare(

@@ -31,7 +31,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from coverage_eval.core.measure import Result
-from coverage_eval.core.score import Formula, Statistics
+from coverage_eval.core.metric import Formula, Statistics
 from coverage_eval.core.show.table import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.coverage.trust import Trust, doubtful_metrics
@@ -300,7 +300,7 @@ def _limit(others: int, drawn: int, segments: int) -> str:
 
 def missing_lines(result: Result, system: str) -> tuple[float, str]:
     """The share of lines of documents that a system leaves out, 0 to 1, and which they are."""
-    documents = result.documents.get(system, ())
+    documents = result.made.get("documents", {}).get(system, ())
     lines = sum(sum(map(bool, cut.segmentation.source_words)) for cut in documents)
     passages = [passage for cut in documents for passage in cut.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
@@ -319,8 +319,9 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     Empty outputs of documents are missing lines.
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
-    for segment, (first, *_) in result.named.get(system, {}).items():
-        if first.kind in found and not (first.kind == "empty" and system in result.documents):
+    documents = result.made.get("documents", {})
+    for segment, (first, *_) in result.made.get("named errors", {}).get(system, {}).items():
+        if first.kind in found and not (first.kind == "empty" and system in documents):
             found[first.kind].append(segment)
     return {kind: segments for kind, segments in found.items() if segments}
 

@@ -11,19 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, repeat, tee
 from os import PathLike
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import (
-    STDIN,
-    Text,
-    file_of,
-    held_text,
-    is_held,
-    read_parallel,
-    source_name,
-)
+from coverage_eval.core.files import Text, held_text, is_pipe, read_parallel, source_name
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.text import is_text, read_segments
 from fast_align_wrapper.text import Segment
@@ -57,12 +48,6 @@ class Row(NamedTuple):
     peers: tuple[Segment, ...] = ()
     cuts: tuple[Any, ...] = ()
 
-    @property
-    def length(self) -> int:
-        """Characters, or tokens, of all its texts."""
-        texts = self.hypotheses + self.references + self.peers
-        return sum(map(len, texts)) + len(self.source or "")
-
 
 class Request(NamedTuple):
     """What a metric needs from an aligner for each row, such as links.
@@ -81,28 +66,23 @@ class Batch:
 
     Args:
         rows: The segments.
+
+    Attributes:
+        made: The answers to requests that are known, by the request's key; one item per row.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self._made: dict[Hashable, Sequence[Any]] = {}
+        self.made: dict[Hashable, Sequence[Any]] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def get(self, request: Request) -> Sequence[Any]:
         """The answer to a request, one item per row; computed on demand."""
-        if request.key not in self._made:
-            self._made[request.key] = list(request.make(self.rows))
-        return self._made[request.key]
-
-    def has(self, request: Request) -> bool:
-        """Whether the answer to a request is known."""
-        return request.key in self._made
-
-    def put(self, request: Request, answer: Sequence[Any]) -> None:
-        """Keep an answer that was computed elsewhere."""
-        self._made[request.key] = answer
+        if request.key not in self.made:
+            self.made[request.key] = list(request.make(self.rows))
+        return self.made[request.key]
 
 
 def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Batch]:
@@ -115,12 +95,12 @@ def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Ba
     held: list[Row] = []
     length = 0
     for row in rows:
-        own = row.length
-        if held and (len(held) == size or length + own > BATCH_LENGTH):
+        more = sum(map(len, (*row.hypotheses, *row.references, *row.peers, row.source or "")))
+        if held and (len(held) == size or length + more > BATCH_LENGTH):
             yield Batch(held)
             held, length = [], 0
         held.append(row)
-        length += own
+        length += more
     if held:
         yield Batch(held)
 
@@ -131,22 +111,22 @@ def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Itera
     Each aligner runs once over all batches that lack its answers, and reads ahead: it works on the
     next batch while this one is counted.
     """
-    requests = list({request.key: request for request in requests}.values())
-    mine, *theirs = tee(batches, 1 + len(requests))
+    makers = {request.key: request.make for request in requests}
+    batches, *copies = tee(batches, 1 + len(makers))
 
-    def rows_without(request: Request, own: Iterable[Batch]) -> Iterator[Row]:
-        return (row for batch in own if not batch.has(request) for row in batch.rows)
+    def rows_without(key: Hashable, copy: Iterable[Batch]) -> Iterator[Row]:
+        return (row for batch in copy if key not in batch.made for row in batch.rows)
 
-    answers = [
-        iter(request.make(rows_without(request, own)))
-        for request, own in zip(requests, theirs, strict=True)
-    ]
-    for batch in mine:
-        for request, stream in zip(requests, answers, strict=True):
-            if not batch.has(request):
-                batch.put(request, list(islice(stream, len(batch))))
+    answers = {
+        key: iter(make(rows_without(key, copy)))
+        for (key, make), copy in zip(makers.items(), copies, strict=True)
+    }
+    for batch in batches:
+        for key, stream in answers.items():
+            if key not in batch.made:
+                batch.made[key] = list(islice(stream, len(batch)))
         yield batch
-    for stream in answers:
+    for stream in answers.values():
         next(stream, None)  # an aligner that fails raises now
 
 
@@ -204,8 +184,7 @@ class RowSample:
     Attributes:
         rows: At most 2,000 of the rows, in their order.
         size: Number of all rows.
-        blocks: The index in :attr:`rows` of each block's first row.
-        lines: The number, from 1, of each block's first row in the test set.
+        lines: The number of each of these rows in the test set, from 1.
     """
 
     def __init__(
@@ -216,12 +195,11 @@ class RowSample:
         source: str | None = None,
         peers: Sequence[str] = (),
     ) -> None:
-        taken: Blocks[Row] = Blocks()
-        for row in rows:
-            taken.add(row)
-        self.size, self.rows = taken.size, taken.rows
-        self.blocks = list(range(0, BLOCK_ROWS * len(taken.kept), BLOCK_ROWS))
-        self.lines = [block * BLOCK_ROWS + 1 for block in taken.kept]
+        taken: Blocks[tuple[int, Row]] = Blocks()
+        for numbered in enumerate(rows, start=1):
+            taken.add(numbered)
+        self.size = taken.size
+        self.lines, self.rows = map(list, zip(*taken.rows, strict=True)) if taken.size else ([], [])
         self.systems, self.references = tuple(systems), tuple(references)
         self.source, self.peers = source, tuple(peers)
         self._made: dict[Hashable, Any] = {}
@@ -369,10 +347,7 @@ class Dataset:
         Raises:
             DataError: As :func:`~coverage_eval.core.files.read_parallel`.
         """
-        files = [str(file_of(text)) for text in self._texts if not is_held(text)]
-        if all(file != STDIN and Path(file).is_file() for file in files):
-            return self._read()
-        return iter(self._copy)
+        return iter(self._copy) if any(map(is_pipe, self._texts)) else self._read()
 
     @property
     def _texts(self) -> list[Text]:

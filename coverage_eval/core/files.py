@@ -152,17 +152,21 @@ def check_source(*sources: Text | None) -> None:
             next(read_segments(source), None)
 
 
+def is_pipe(source: Text) -> bool:
+    """Whether a text can be read only once: standard input and pipes."""
+    file = file_of(source)
+    is_no_file = str(file) == STDIN or (Path(file).exists() and not Path(file).is_file())
+    return is_no_file and not is_held(source)
+
+
 def check_readable_again(*sources: Text) -> None:
-    """Raise if a text can be read only once: standard input and pipes.
+    """Raise if a text can be read only once.
 
     Raises:
         DataError: One of the sources is not a file.
     """
-    for source in sources:
-        file = file_of(source)
-        is_pipe = str(file) == STDIN or (Path(file).exists() and not Path(file).is_file())
-        if is_pipe and not is_held(source):
-            raise DataError(f"{source_name(source)}: is read several times; give a file")
+    for source in filter(is_pipe, sources):
+        raise DataError(f"{source_name(source)}: is read several times; give a file")
 
 
 def check_stdin(*sources: Text | None) -> None:

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -117,7 +116,6 @@ def find_field(record: Mapping[str, Any], name: str) -> Any:
 
 
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
-_MAX_DIMENSIONS = 8  # attention has at most 4
 
 
 def is_number(text: str) -> bool:
@@ -161,16 +159,10 @@ def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float
         raise DataError(f"{where}: attention is not a list of rows")
     if not value:
         return np.zeros((0, columns))
-    items, shape = value, [len(value)]
-    while list in (kinds := set(map(type, items))):
-        sizes = set(map(len, items)) if kinds == {list} else set()
-        if len(sizes) != 1 or len(shape) == _MAX_DIMENSIONS:
-            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
-        shape += sizes
-        items = list(chain.from_iterable(items))
-    if not kinds <= {int, float}:
-        raise DataError(f"{where}: attention has something other than numbers")
     try:
-        return np.array(items, dtype=np.float64).reshape(shape)
-    except OverflowError as error:
-        raise DataError(f"{where}: attention has a number that is too large") from error
+        array = np.array(value)
+    except ValueError as error:
+        raise DataError(f"{where}: rows of attention differ in length, or nest too deep") from error
+    if array.dtype.kind not in "iuf":
+        raise DataError(f"{where}: attention has something other than numbers")
+    return array.astype(np.float64)

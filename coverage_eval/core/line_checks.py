@@ -12,8 +12,15 @@ from itertools import chain, pairwise, takewhile
 from statistics import StatisticsError, correlation, fmean
 from typing import TypeVar
 
-from coverage_eval.core.checks import MIN_CASED, Inputs, percent, shown
-from coverage_eval.core.sample import MIN_SEGMENTS, Sample, SampledText
+from coverage_eval.core.checks import (
+    MIN_CASED,
+    MIN_SEGMENTS,
+    Inputs,
+    Sample,
+    SampledText,
+    percent,
+    shown,
+)
 
 T = TypeVar("T")
 

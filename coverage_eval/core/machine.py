@@ -12,8 +12,9 @@ import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from tempfile import SpooledTemporaryFile, gettempdir
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coverage_eval.core.errors import CoverageEvalError
 
@@ -23,38 +24,87 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def with_bar(
-    items: Iterable[T],
-    label: str,
-    total: int,
-    length: Callable[[T], int] = lambda _: 1,
-    *,
-    wanted: bool = True,
+Progress = Callable[[float], None]
+"""Called with the share of some work that is done, from 0 to 1."""
+
+
+def unseen(_: float) -> None:
+    """Progress that nobody looks at."""
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Progress]:
+    """One bar for all of a run, on standard error if that is a terminal.
+
+    It starts at 0 %, and ends at 100 % unless the run fails. What is printed on standard error in
+    the meantime is above it.
+
+    Args:
+        label: Text before the bar.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield unseen
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    # Without a thread that draws it, because processes may be forked while it is shown.
+    with Bar(
+        console=Console(stderr=True), transient=True, auto_refresh=False, redirect_stdout=False
+    ) as bar:
+        task = bar.add_task(label, total=1)
+        yield lambda share: bar.update(task, completed=share, refresh=True)
+        bar.update(task, completed=1, refresh=True)
+
+
+def parts(progress: Progress, *weights: float) -> list[Progress]:
+    """The progress of each of several works that follow each other.
+
+    >>> first, second = parts(print, 1, 3)
+    >>> first(0.5), second(1)
+    0.125
+    1.0
+    (None, None)
+
+    Args:
+        progress: The progress of all of them.
+        weights: How long each takes, in any unit.
+    """
+    whole = sum(weights)
+
+    def part(weight: float, end: float) -> Progress:
+        return lambda share: progress((end - weight * (1 - share)) / whole)
+
+    return list(map(part, weights, accumulate(weights)))
+
+
+def counted(
+    items: Iterable[T], progress: Progress, total: int, length: Callable[[T], int] = lambda _: 1
 ) -> Iterator[T]:
-    """Pass items through, with a progress bar on standard error if that is a terminal.
+    """Pass items through, and report how much of them has passed, ten times a second at most.
 
     Args:
         items: The items.
-        label: Text before the bar.
+        progress: Where to.
         total: The length of all items.
         length: The length of an item.
-        wanted: Whether to show the bar.
     """
-    if not wanted or sys.stderr is None or not sys.stderr.isatty():
-        yield from items
-        return
-    from rich.console import Console
-    from rich.progress import Progress
+    done, due = 0, 0.0
+    for item in items:
+        yield item
+        done += length(item)
+        if time.monotonic() >= due:
+            progress(done / total)
+            due = time.monotonic() + 0.1
+    progress(1.0)
 
-    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
-        task, done, due = progress.add_task(label, total=total), 0, 0.0
-        for item in items:
-            yield item
-            done += length(item)
-            if time.monotonic() >= due:  # an update takes longer than many an item
-                progress.update(task, completed=done)
-                due = time.monotonic() + 0.1
-        progress.update(task, completed=done)
+
+def with_bar(
+    items: Iterable[T], label: str, total: int, length: Callable[[T], int] = lambda _: 1
+) -> Iterator[T]:
+    """Pass items through, with a bar of their own; the arguments are those of :func:`counted`."""
+    with progress_bar(label) as progress:
+        yield from counted(items, progress, total, length)
 
 
 @contextmanager
@@ -165,13 +215,7 @@ class DiskList(Sequence[T]):
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
+    def __getitem__(self, index: Any) -> Any:
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]
@@ -179,5 +223,4 @@ class DiskList(Sequence[T]):
             self._at_end = False
             self._file.seek(self._ends[places])
             data = self._file.read(self._ends[places + 1] - self._ends[places])
-        item: T = pickle.loads(data)  # noqa: S301 (our own)
-        return item
+        return pickle.loads(data)  # noqa: S301 (our own)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 SIDES = ("source", "output")
 
@@ -84,12 +84,17 @@ class Explanation:
         probability: The probability of an error; None if the metric has none.
         detail: Further values by name. Numbers and lists of findings are columns of tables; a
             tuple, one number per word, is only in JSON.
+        words: The source words that :attr:`expected` counts, if tables list the marks as words
+            (:attr:`MarkKind.listed`).
+        expected: The positions of those that should be translated.
     """
 
     marks: tuple[Mark, ...] = ()
     score: float | None = None
     probability: float | None = None
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    words: Sequence[str] = ()
+    expected: Sequence[int] = ()
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -143,8 +148,8 @@ class MarkKind:
         style: How a report draws them, with a colour and a shape: ``dropped``, ``lost``,
             ``suspected``, ``repeated`` or ``added``; by default the key.
         listed: ``"words"`` if tables count the marked words among those that the metric expects
-            (:meth:`~coverage_eval.core.measure.Metric.expected`), ``"phrases"`` if they count
-            the marks' texts; empty for neither.
+            (:attr:`Explanation.expected`), ``"phrases"`` if they count the marks' texts; empty for
+            neither.
         amount: What :attr:`Mark.amount` is, if it is worth telling, such as ``strength``.
         least: The smallest amount that a report shows.
         striking: The smallest amount that is an error by itself; 0 if every mark is one. Where it
@@ -190,22 +195,3 @@ class Wording:
     less: str
     does: str
     of_segments: bool = False
-
-
-class NamedError(NamedTuple):
-    """An error of a whole output.
-
-    Attributes:
-        kind: Its name, such as ``copy``.
-        detail: What was seen, such as ``"'the dog ,' 30 times"``; may be empty.
-    """
-
-    kind: str
-    detail: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.detail}" if self.detail else self.kind
-
-
-NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
-"""For each system, the named errors of the segments that have some, by their index."""

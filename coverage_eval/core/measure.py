@@ -1,114 +1,30 @@
-"""Metrics, the one loop that counts them, and its result.
-
-A metric is a frozen dataclass of settings. It *counts* sufficient statistics
-``[systems, segments, k]`` of a batch, *explains* them by evidence, and has a *formula* of their
-sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
-the same formula, so they cannot disagree.
-"""
+"""The one loop that counts metrics, its result, and metrics that score lists of segments."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coverage_eval.core.checks import Finding
-from coverage_eval.core.dataset import Batch, Dataset, Request, Row, RowSample, answer_ahead
-from coverage_eval.core.errors import DataError, require_flag, require_integer
-from coverage_eval.core.machine import DiskList, started_processes, with_bar
-from coverage_eval.core.mark import Explanation, MarkKind, NamedSegments
-from coverage_eval.core.score import Formula, Score, Signature, Statistics
+from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
+from coverage_eval.core.errors import DataError, require_integer
+from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
+from coverage_eval.core.mark import Explanation
+from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
-
-
-@dataclass(frozen=True)
-class Metric(Formula, ABC):
-    """A score of hypotheses that may also need references, sources, links or coverages."""
-
-    needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
-    kinds: ClassVar[tuple[MarkKind, ...]] = ()
-    """The kinds of its marks; none if it points at no words."""
-    explains_scores: ClassVar[bool] = False
-    """Whether a segment's score is that of its explanation, not a formula of statistics."""
-    ranking: ClassVar[str | None] = None
-    """What readers of a ranking of systems by it must know; None if nothing."""
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            if isinstance(item.default, bool):
-                require_flag(item.name, getattr(self, item.name))
-
-    def sign(self, *, references: int) -> Signature:
-        """The signature of a score; references count only if the metric needs them."""
-        return super().sign(references=references if "references" in self.needs else 0)
-
-    @abstractmethod
-    def count(self, batch: Batch) -> Statistics:
-        """Statistics ``[systems, segments, k]`` of a batch."""
-
-    def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
-        """Why each segment has its score, one explanation per system; no marks by default."""
-        return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
-
-    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-        """The source words of each segment, and the positions of those that should be translated.
-
-        Only metrics whose marks tables list as words have them
-        (:attr:`~coverage_eval.core.mark.MarkKind.listed`).
-        """
-        raise NotImplementedError(f"{self.name} expects no words")
-
-    def requests(self) -> Sequence[Request]:
-        """What aligners must compute for every batch."""
-        return ()
-
-    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
-        """This metric for these texts, before anything is counted; by default unchanged.
-
-        Fitting a fitted metric to the same sample gives an equal one.
-
-        Args:
-            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
-
-        Raises:
-            DataError: It lacks the links or scores of a system, or other texts.
-        """
-        return self
-
-    @property
-    def remarks(self) -> Sequence[Finding]:
-        """What readers of its scores must know about its settings and these texts."""
-        return ()
-
-    def advice(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """What else to read in a table with these other metrics; None if nothing."""
-        return None
-
-    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """Why the metric does not fit these texts, such as their language; None if it fits.
-
-        Args:
-            rows: Some or all segments of the test set.
-        """
-        return None
-
-    def check_needs(self, references: object, sources: object) -> None:
-        """Raise :class:`TypeError` if texts that the metric needs are None."""
-        for name, texts in (("references", references), ("sources", sources)):
-            if texts is None and name in self.needs:
-                raise TypeError(f"{self.name} needs {name}")
 
 
 def aligner_of(metrics: Iterable[Metric]) -> Any:
@@ -128,15 +44,13 @@ class Result:
         references: Number of references.
         kept: The batches, if evidence was asked for.
         findings: What looks wrong with the texts.
-        unknown_words: Shares of words that the aligner's model does not know, by name.
-        collected: What else was found, by the key of its request and segment from 0, for segments
-            where there was something.
-        named: For each system, the errors of whole outputs that have a name, by segment from 0; of
-            evaluations that look for them.
+        made: What features made of the texts, each under its own key.
         tokens: The tokeniser of references and hypotheses in tables of words.
         source_tokens: The tokeniser of sources there.
-        segmentation: How the outputs were cut by the source's lines; empty if they were not.
-        documents: By the name of each output, peers included, its documents if it was cut.
+        signed: What signatures say of the texts, such as how outputs were cut.
+        ranks: Scores of segments ``[systems, segments]`` that are no formula of statistics, by
+            metric.
+        starts: The first segment of each kept batch.
     """
 
     metrics: Mapping[str, Metric]
@@ -146,14 +60,15 @@ class Result:
     references: int = 0
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
-    unknown_words: Mapping[str, float] = field(default_factory=dict)
-    collected: Mapping[Hashable, Mapping[int, Any]] = field(default_factory=dict)
-    named: NamedSegments = field(default_factory=dict)
+    made: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
-    segmentation: str = ""
-    documents: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
+    signed: Mapping[str, str] = field(default_factory=dict)
+    ranks: Mapping[str, Floats] = field(default_factory=dict)
+    starts: Sequence[int] = ()
+    _found: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def score(
         self, name: str, system: str | None = None, *, resamples: int = 0, seed: int = DEFAULT_SEED
@@ -180,18 +95,17 @@ class Result:
             system=system,
             segments=self.segments,
         )
-        if self.segmentation:
-            score = replace(score, signature=score.signature.cut_by(self.segmentation))
+        score = replace(score, signature=score.signature.with_settings(self.signed))
         if len(statistics) < self.segments:  # sums
             return score
         return replace(score, of_segments=partial(self.segment_scores, name, system))
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
-        metric = self.metrics[name]
-        if metric.explains_scores:
-            return [found.score for found in self.evidence_of(name, system)]
-        return metric.segment_scores(self.statistics_of(name, system))
+        if name in self.ranks:
+            ranks: list[float | None] = self.ranks[name][self._index(system)].tolist()
+            return ranks
+        return self.metrics[name].segment_scores(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
         """Why segments have their scores, by segment, then system; computed on demand.
@@ -203,7 +117,7 @@ class Result:
             ValueError: Evidence was not asked for when this was measured.
         """
         explain, width = self.metrics[name].explain, len(self.systems)
-        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
+        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)), width)
         return LazyRows(
             lambda first: LazyRows(found.__getitem__, range(first, first + width)),
             range(0, len(found), width),
@@ -213,10 +127,6 @@ class Result:
         """The explanations of one system's segments."""
         index = self._index(system)
         return (found[index] for found in self.evidence(name))
-
-    def expected(self, name: str) -> Sequence[tuple[Sequence[str], Sequence[int]]]:
-        """For each segment, the source words and which of them a metric expects."""
-        return self._of_texts(("expected", name), self.metrics[name].expected)
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""
@@ -232,13 +142,29 @@ class Result:
         """Whether the texts were kept and have a source."""
         return bool(self.kept) and self.rows[0].source is not None
 
-    def _of_texts(self, key: Hashable, make: Callable[[Batch], Iterable[Any]]) -> DiskList[Any]:
-        """What is made of the texts, batch by batch, once."""
-        if key not in self._found:
-            if not self.kept:
-                raise ValueError("this needs the texts, but there are only statistics")
-            self._found[key] = DiskList(chain.from_iterable(map(make, self.kept)))
-        return self._found[key]
+    def _of_texts(
+        self, key: Hashable, make: Callable[[Batch], Iterable[Any]], width: int = 1
+    ) -> Sequence[Any]:
+        """What is made of the texts, of each batch once, when it is first looked at.
+
+        Args:
+            key: Tells what is made.
+            make: Makes the items of a batch.
+            width: Their number for each segment.
+        """
+        if not self.kept:
+            raise ValueError("this needs the texts, but there are only statistics")
+        items, firsts = self._found.setdefault(key, (DiskList(), {}))
+
+        def find(place: int) -> Any:
+            number = bisect_right(self.starts, place // width) - 1
+            if number not in firsts:
+                firsts[number] = len(items)
+                for item in make(self.kept[number]):
+                    items.append(item)
+            return items[firsts[number] + place - width * self.starts[number]]
+
+        return LazyRows(find, range(width * self.segments))
 
     def _index(self, system: str | None) -> int:
         return 0 if system is None else self.systems.index(system)
@@ -253,22 +179,23 @@ def measure(
     dataset: Dataset,
     metrics: Mapping[str, Metric],
     *,
-    collected: Sequence[Request] = (),
+    made: Mapping[str, Request] = {},
     jobs: int = 1,
     evidence: bool = False,
-    progress: bool = False,
+    progress: Progress = unseen,
 ) -> Result:
     """Count metrics that are fitted to a test set, in one pass; no other loop counts.
 
     Args:
         dataset: The texts.
         metrics: The metrics by name, fitted to a sample of the texts.
-        collected: What else to find in every row; what was found becomes part of the result.
+        made: What else features make of every row. The result has it by the same key and the
+            segment from 0, for segments where there was something.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
         evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
-            metrics whose evidence has the scores of segments.
-        progress: Show a progress bar if standard error is a terminal.
+            metrics with other scores of segments than a formula of statistics.
+        progress: Where to report the share of segments that are counted.
 
     Raises:
         DataError: There is no segment, or a metric lacks a text.
@@ -280,26 +207,32 @@ def measure(
     size = dataset.sample.size
     if not size:
         raise DataError("no segments to score")
-    evidence = evidence or any(metric.explains_scores for metric in metrics.values())
-    kept: DiskList[Batch] | None = DiskList() if evidence else None
+    kept: DiskList[Batch] = DiskList()
+    starts: list[int] = []
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
-    answers: dict[Hashable, dict[int, Any]] = {request.key: {} for request in collected}
-    bar, segments = size if progress else None, 0
-    for batch, counts in count_batches(
-        metrics, dataset.batches(), also=collected, jobs=jobs, progress=bar
-    ):
+    ranks: defaultdict[str, list[Floats]] = defaultdict(list)
+    collected: dict[str, dict[int, Any]] = {key: {} for key in made}
+    segments = 0
+    results = count_batches(metrics, dataset.batches(), also=made.values(), jobs=jobs)
+    for batch, counts in counted(results, progress, size, lambda result: len(result[0])):
         for name, block in counts.items():
             blocks[name].append(block)
-        for request in collected:
+        for key, request in made.items():
             rows = enumerate(batch.get(request), start=segments)
-            answers[request.key].update((number, answer) for number, answer in rows if any(answer))
-        segments += len(batch)
-        if kept is not None:
+            collected[key].update((number, answer) for number, answer in rows if any(answer))
+        for name, metric in metrics.items():
+            if (scores := metric.rank(batch)) is not None:
+                ranks[name].append(scores)
+        if evidence or ranks:
             kept.append(batch)
+            starts.append(segments)
+        segments += len(batch)
     statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
     return Result(
-        metrics, dataset.systems, statistics, segments, len(dataset.references), kept or (),
-        collected=answers,
+        metrics, dataset.systems, statistics, segments, len(dataset.references), kept,
+        made=collected,
+        ranks={name: np.concatenate(found, axis=1) for name, found in ranks.items()},
+        starts=starts,
     )  # fmt: skip
 
 
@@ -309,7 +242,6 @@ def count_batches(
     *,
     also: Iterable[Request] = (),
     jobs: int = 1,
-    progress: int | None = None,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
     """Each batch with the statistics of metrics that fit its texts, by name.
 
@@ -318,7 +250,6 @@ def count_batches(
         batches: The segments, in order.
         also: What else is asked of the batches.
         jobs: As in :func:`measure`.
-        progress: Number of segments for a progress bar; None for no bar.
     """
     requests = {name: metric.requests() for name, metric in metrics.items()}
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
@@ -328,8 +259,6 @@ def count_batches(
     with started_processes(len(first) if alone else 1) as pool:
         asked = chain(*requests.values(), also)
         batches = answer_ahead(chain(first, batches), asked)
-        if progress is not None:
-            batches = with_bar(batches, "scoring", progress, len)
         for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
             yield batch, {**counts, **count_batch(aligned, batch)}
 
@@ -358,3 +287,133 @@ def _map(
     while pending:
         done, future = pending.popleft()
         yield done, future.result()
+
+
+@dataclass(frozen=True)
+class TextMetric(Metric):
+    """A metric that scores lists of segments by itself."""
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        peers: Sequence[Sequence[Segment]] = (),
+        jobs: int = 1,
+        resamples: int = 0,
+        seed: int = DEFAULT_SEED,
+    ) -> Score:
+        """Score a corpus; the functions of :mod:`coverage_eval` also look for wrong texts.
+
+        Args:
+            hypotheses: The system's segments, strings or lists of tokens.
+            references: The reference's segments, or a list of several references.
+            sources: The source's segments, if the metric needs them.
+            peers: Outputs of other systems, for metrics that compare with them.
+            jobs: Number of processes; the result does not depend on it.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: Unequal numbers of segments, none at all, or an undefined score.
+            TypeError: A single string in place of a list of segments; no text that it needs.
+        """
+        result = self._run(hypotheses, references, sources, peers=peers, jobs=jobs)
+        return result.score(self.name, resamples=resamples, seed=seed)
+
+    def statistics(self, *texts: Any, **how: Any) -> Statistics:
+        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
+
+        :meth:`score` makes a score from them, and
+        :func:`coverage_eval.core.significance.paired_test` tests differences with them.
+        Arguments and errors are those of :meth:`corpus_score`.
+        """
+        return self._run(*texts, **how).statistics_of(self.name)
+
+    def sentence_scores(self, *texts: Any, **how: Any) -> list[float | None]:
+        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
+        return self._run(*texts, **how).segment_scores(self.name)
+
+    def sentence_score(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Score:
+        """Score one segment, as a corpus of that segment.
+
+        Args:
+            hypothesis: A string or a list of tokens.
+            reference: A reference of the same form, or a list of several references.
+            source: The source segment, if the metric needs it.
+        """
+        return self.corpus_score(*one_segment(hypothesis, reference, source))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[Any]:
+        """The marks of one segment, such as repeated n-grams or dropped words."""
+        texts = one_segment(hypothesis, reference, source)
+        self.check_needs(*texts[1:])
+        ((found,),) = self.explain(
+            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
+        )
+        return list(found.marks)
+
+    def _run(
+        self,
+        hypotheses: Any,
+        references: Any = None,
+        sources: Any = None,
+        *,
+        peers: Any = (),
+        jobs: int = 1,
+    ) -> Result:
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        self.check_needs(dataset.references or None, dataset.source)
+        return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
+
+
+def one_segment(
+    hypothesis: Segment, reference: Any, source: Segment | None
+) -> tuple[list[Segment], Any, list[Segment] | None]:
+    """A segment's texts as a corpus of one; the reference may be a list of several."""
+    if isinstance(reference, Iterator):  # it can be read only once
+        reference = list(reference)
+    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
+    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
+        several = any(not isinstance(item, str) for item in reference)
+    if reference is not None:
+        reference = [[one] for one in reference] if several else [reference]
+    return [hypothesis], reference, None if source is None else [source]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenMetric(TextMetric):
+    """A metric of tokens, with a tokeniser.
+
+    Args:
+        tokenize: The tokeniser's name.
+        lowercase: Whether to lowercase segments first.
+    """
+
+    tokenize: str = setting(
+        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
+    )
+    lowercase: bool = setting(False, "Lowercase every side.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.tokens  # an unknown tokeniser is refused before any text is read
+
+    @cached_property
+    def tokens(self) -> Tokenizer:
+        """The tokeniser: from a segment to its tokens."""
+        return Tokenizer(self.tokenize, self.lowercase)
+
+    def settings(self) -> Mapping[str, object]:
+        """All fields, with the tokeniser's last."""
+        own = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in {"tokenize", "lowercase"}
+        }
+        return own | self.tokens.settings

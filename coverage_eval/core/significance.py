@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.files import CorpusWarning
-from coverage_eval.core.sample import MIN_SEGMENTS
-from coverage_eval.core.score import Floats, Formula, Interval, Statistics
-from coverage_eval.core.settings import setting
+from coverage_eval.core.metric import Floats, Formula, Interval, Statistics, setting
 
 DEFAULT_RESAMPLES = 1000
 MAX_RESAMPLES = 1_000_000
@@ -107,8 +106,11 @@ def swap_masks(segments: int, trials: int, seed: int) -> Iterator[Floats]:
 
 def _block_sizes(segments: int, resamples: int, multiple: int = 1) -> Iterator[int]:
     rows = max(1, _BLOCK // max(1, segments) // multiple) * multiple
-    for start in range(0, resamples, rows):
-        yield min(rows, resamples - start)
+    return (min(rows, resamples - start) for start in range(0, resamples, rows))
+
+
+_LEVEL = 0.95
+_TAIL = 100 * (1 - _LEVEL) / 2
 
 
 def bootstrap_interval(
@@ -117,16 +119,14 @@ def bootstrap_interval(
     *,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
-    level: float = 0.95,
 ) -> Interval:
-    """Percentile bootstrap interval of a corpus score (Koehn, EMNLP 2004).
+    """95% percentile bootstrap interval of a corpus score (Koehn, EMNLP 2004).
 
     Args:
         metric: The metric of the statistics.
         statistics: The statistics ``[segments, k]``.
         resamples: Number of resamples; those with an undefined score are left out.
         seed: Seed of the random numbers.
-        level: Confidence level between 0 and 1.
 
     Raises:
         DataError: The score is undefined in every resample.
@@ -138,22 +138,21 @@ def bootstrap_interval(
         message = f"{len(statistics)} segments are too few for a reliable interval"
         warnings.warn(message, CorpusWarning, stacklevel=2)
     (sampled,) = sample_scores([(metric, {"": statistics})], resamples, seed)
-    return percentile_interval(sampled[""], seed=seed, level=level)
+    return percentile_interval(sampled[""], seed=seed)
 
 
-def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> Interval:
+def percentile_interval(scores: Floats, *, seed: int) -> Interval:
     """The interval of :func:`bootstrap_interval` from resampled scores ``[resamples]``.
 
     Raises:
         DataError: The score is undefined in every resample.
     """
-    tail = 100 * (1 - level) / 2
     if np.isnan(scores).all():
         raise DataError(
             "no interval: the score is undefined in all resamples; draw more, or score more text"
         )
-    low, high = np.nanpercentile(scores, [tail, 100 - tail])
-    return Interval(float(low), float(high), level, len(scores), seed)
+    low, high = np.nanpercentile(scores, [_TAIL, 100 - _TAIL])
+    return Interval(float(low), float(high), _LEVEL, len(scores), seed)
 
 
 def sample_scores(
@@ -374,9 +373,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = np.argsort(p_values, kind="stable")
     factors = np.arange(len(p_values), 0, -1)
     adjusted = np.minimum(1.0, np.maximum.accumulate(np.asarray(p_values)[order] * factors))
-    result = np.empty(len(p_values))
-    result[order] = adjusted
-    return [float(value) for value in result]
+    return [float(value) for value in adjusted[np.argsort(order)]]
 
 
 def min_resamples(tests: int, level: float) -> int:

@@ -242,10 +242,8 @@ class TextTable:
                 row.append(text)
             yield tuple(row)
         for name, count in broken.items():
-            cells_read = (
-                f"{count:,} cell{'s' * (count > 1)} with line breaks, read as one line each"
-            )
-            note = f"{self._at(f'column {name!r}')}: {cells_read}"
+            cells_read = f"{count:,} cell{'s' * (count > 1)} with line breaks"
+            note = f"{self._at(f'column {name!r}')}: {cells_read}, read as one line each"
             warnings.warn(note, ReadingNote, stacklevel=2)
 
     def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
@@ -332,7 +330,8 @@ class TextTable:
         else:
             rows = self._fields()
             line, names = header = next(rows)
-            if columns and not set(columns) & set(names) and all(map(_is_number, columns)):
+            are_numbers = all(re.fullmatch("[1-9][0-9]{0,3}", name) for name in columns)
+            if columns and not set(columns) & set(names) and are_numbers:
                 if _has_names(names):
                     there = ", ".join(names)
                     raise DataError(f"{self._at('line 1')}: has the names of columns: {there}")
@@ -438,10 +437,6 @@ def _delimiter(first: str) -> str:
     if "\t" in first or not re.search("[,;]", bare or first):
         return "," if "," in first and "\t" not in first else "\t"
     return max(",;", key=bare.count)
-
-
-def _is_number(name: str) -> bool:
-    return re.fullmatch("[1-9][0-9]{0,3}", name) is not None
 
 
 def _has_names(header: Sequence[str]) -> bool:

@@ -21,9 +21,8 @@ from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_a
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.score import Floats, Statistics
-from coverage_eval.core.settings import setting
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Floats, Statistics, setting
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 from fast_align_wrapper.links import Links
 
@@ -184,24 +183,22 @@ class DROP(AlignedMetric):
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            expected, words = self._expected(row) - {_EMPTY_LINE}, self._written(text)
+            expected, words = self._expected(row) - {_EMPTY_LINE}, tuple(self._written(text) or ())
+            counted = tuple(sorted(expected))
             dropped = [expected - self._positions(links, row.source) for links in row.hypotheses]
             yield tuple(
                 Explanation(
                     tuple(
                         Mark("source", (position,), "dropped", words[position] if words else "")
                         for position in sorted(positions)
-                    )
+                    ),
+                    words=words,
+                    expected=counted,
                 )
                 for positions in dropped
             )
 
-    def expected(self, batch: Batch) -> Iterator[tuple[Sequence[str], Sequence[int]]]:
-        """The source words, and the positions of those that count and all references translate."""
-        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            yield self._written(text) or (), sorted(self._expected(row) - {_EMPTY_LINE})
-
-    def advice(self, others: Collection[str]) -> str | None:
+    def caveat(self, others: Collection[str]) -> str | None:
         """That links joined as in the paper hide omissions, and which metrics do not miss them."""
         if not getattr(self.aligner, "symmetrize", "").startswith("grow-diag"):
             return None

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 
 T = TypeVar("T")
 

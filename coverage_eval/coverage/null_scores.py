@@ -28,9 +28,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.losses import load_figures
 
 DEFAULT_FALSE_ALARMS = 0.04
@@ -97,7 +98,7 @@ class NullScores:
     share: float = USUAL_SHARE
 
     @classmethod
-    def learn(cls, strengths: Floats, lengths: Floats) -> NullScores:
+    def learn(cls, strengths: Floats, lengths: NDArray[Any]) -> NullScores:
         """The most likely K and λ.
 
         Args:
@@ -134,7 +135,7 @@ class NullScores:
         rate = float(f"{rate_of(decay, growth):.4g}")
         return cls(rate, decay, growth, len(strengths), int(np.max(lengths)))
 
-    def chances(self, strengths: Floats, lengths: Floats) -> Floats:
+    def chances(self, strengths: Floats, lengths: NDArray[Any]) -> Floats:
         """The share of complete translations of these lengths with a run as strong, 0 to 1."""
         expected = self._expected(strengths, lengths)
         return np.where(np.asarray(strengths) > 0, -np.expm1(-expected), 1.0)
@@ -144,12 +145,12 @@ class NullScores:
         runs = self.rate * self.factor * max(1, length) ** self.growth
         return max(0.0, (math.log(runs) - math.log(-math.log1p(-chance))) / self.decay)
 
-    def _expected(self, strengths: Floats, lengths: Floats) -> Floats:
+    def _expected(self, strengths: Floats, lengths: NDArray[Any]) -> Floats:
         scaled = np.minimum(700.0, self.decay * np.asarray(strengths, dtype=np.float64))
         sizes = np.maximum(1.0, np.asarray(lengths, dtype=np.float64)) ** self.growth
         return np.asarray(self.rate * self.factor * sizes * np.exp(-scaled))
 
-    def fit(self, strengths: Floats, lengths: Floats) -> NullScores:
+    def fit(self, strengths: Floats, lengths: NDArray[Any]) -> NullScores:
         """This distribution, adapted to a text by its outputs, most of which are complete.
 
         Args:

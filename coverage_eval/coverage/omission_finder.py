@@ -26,15 +26,16 @@ tuning them on one language pair and using them on another.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, repeat
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
@@ -50,7 +51,7 @@ from coverage_eval.core.dataset import (
 )
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.mark import Mark, places
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.losses import (
     NormalCoverage,
     WordRun,
@@ -205,51 +206,40 @@ two others, the median says too little."""
 
 
 class FoundSegment(NamedTuple):
-    """What is found in an output of a segment; the last four figures are those of its judgement.
+    """What is found in an output of a segment.
 
     Attributes:
-        text: The output, which tells equal ones.
         words: The words on the side of interest, as the user wrote them.
         losses: The loss of each word by all witnesses, ``[words]``; they rank segments and have the
             marks.
         own: The same without peers, ``[words]``; they decide the flag.
-        source_length: Number of words of the source.
         target_length: Number of words of the output.
-        is_far: Whether the output is so far from the others that it says nothing of usual ones.
         score: At least 0, without a unit; greater if more seems to be missing. It ranks segments.
         level: The score without peers.
         strength: The sum of the best run of losses without peers, each minus the penalty.
-        usual: The median level of other outputs of the segment; None for too few.
-        penalty: What is subtracted from each loss.
-        side: ``source`` for omissions, ``target`` for additions.
+        usual: The median level of other outputs of the segment; NaN for too few.
         chance: The share of complete translations of this length with a run as strong, 0 to 1.
         probability: The probability of an error in a single output with this chance, 0 to 1.
         is_flagged: Whether an error is stated.
         least_strength: The least strength that is flagged at this length in a single output.
+        penalty: What is subtracted from each loss.
+        side: ``source`` for omissions, ``target`` for additions.
     """
 
-    text: Segment
     words: Sequence[str]
     losses: Floats
     own: Floats
-    source_length: int
     target_length: int
-    is_far: bool
     score: float
     level: float
     strength: float
-    usual: float | None
+    usual: float
+    chance: float
+    probability: float
+    is_flagged: bool
+    least_strength: float
     penalty: float
     side: str
-    chance: float = 1.0
-    probability: float = 0.0
-    is_flagged: bool = False
-    least_strength: float = 0.0
-
-    @property
-    def key(self) -> Hashable:
-        """Equal for equal outputs."""
-        return self.text if isinstance(self.text, str) else tuple(self.text)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -290,6 +280,29 @@ class FoundSegments(list[FoundSegment]):
                 "marks": [[mark.to_dict() for mark in segment.marks] for segment in self],
             }
         )
+
+
+class ScoredOutput(NamedTuple):
+    """One output in all segments of a batch, before it is judged.
+
+    Attributes:
+        losses: The losses of all words of the batch by all witnesses, ``[words]``.
+        own: The same without peers, ``[words]``.
+        sizes: The number of these words in each segment, ``[segments]``.
+        lengths: The number of the output's words in each segment, ``[segments]``.
+        scores, levels, strengths, usual: As :class:`FoundSegment` has them, ``[segments]``.
+        is_far: Whether the output is so far from the others that it says nothing of usual ones.
+    """
+
+    losses: Floats
+    own: Floats
+    sizes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    scores: Floats
+    levels: Floats
+    strengths: Floats
+    usual: Floats
+    is_far: bool
 
 
 @dataclass(frozen=True)
@@ -466,13 +479,18 @@ class OmissionFinder:
 
         Equal outputs of a segment count once.
         """
-        outputs = [
-            output
+        figures = [
+            (output.strengths[number], output.sizes[number])
             for batch in batches
-            for row in self.scored(batch)
-            for output in {each.key: each for each in row if not each.is_far}.values()
+            for number, row in enumerate(batch.rows)
+            for output in {
+                text: output
+                for text, output in zip(_keys(row), self.scored(batch), strict=True)
+                if not output.is_far
+            }.values()
         ]
-        return self.learnt.fit(*_strengths(outputs))
+        strengths, sizes = zip(*figures, strict=True) if figures else ((), ())
+        return self.learnt.fit(np.array(strengths), np.array(sizes))
 
     def judge(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system, with flags and probabilities.
@@ -480,38 +498,59 @@ class OmissionFinder:
         Raises:
             DataError: Missing references, or too few peers.
         """
-        rows = self.scored(batch)
-        outputs = [
-            output
-            for texts, row in zip(batch.rows, rows, strict=True)
-            for output in row[: len(texts.hypotheses)]
-        ]
-        is_empty = [
-            self.side == "source" and not output.target_length and output.source_length >= MIN_WORDS
-            for output in outputs
-        ]
-        chances = np.where(is_empty, 0.0, self.null.chances(*_strengths(outputs)))
-        probabilities = np.minimum(self.null.probabilities(chances), CERTAIN)
-        columns = zip(outputs, chances.tolist(), probabilities.tolist(), strict=True)
-        judged = (
-            output._replace(
-                chance=chance,
-                probability=probability,
-                is_flagged=self._is_flagged(output, chance),
-                least_strength=self.null.least_strength(self.false_alarms, len(output.own)),
-            )
-            for output, chance, probability in columns
+        systems = zip(*(row.hypotheses for row in batch.rows), strict=True)
+        sources = [row.source or "" for row in batch.rows]
+        columns = (
+            self._found(output, sources if self.side == "source" else texts)
+            for texts, output in zip(systems, self.scored(batch), strict=False)  # then peers
         )
-        return [tuple(islice(judged, len(texts.hypotheses))) for texts in batch.rows]
+        return list(zip(*columns, strict=True))
 
-    def _is_flagged(self, output: FoundSegment, chance: float) -> bool:
-        is_rare = chance <= self.false_alarms
-        if output.usual is None or chance == 0:
-            return is_rare
-        return is_rare and output.level > FLAG_FACTOR * output.usual + FLAG_MARGIN
+    def _found(self, output: ScoredOutput, texts: Iterable[Segment]) -> Iterator[FoundSegment]:
+        """The findings in one output; ``texts`` has the words on the side of interest."""
+        tokens = self.aligner.source_tokens if self.side == "source" else self.aligner.tokens
+        ends, chances = output.sizes.cumsum()[:-1], self._chances(output)
+        return map(
+            FoundSegment,
+            map(tokens.as_written, texts),
+            np.split(output.losses, ends),
+            np.split(output.own, ends),
+            output.lengths.tolist(),
+            output.scores.tolist(),
+            output.levels.tolist(),
+            output.strengths.tolist(),
+            output.usual.tolist(),
+            chances.tolist(),
+            np.minimum(self.null.probabilities(chances), CERTAIN).tolist(),
+            self._flags(output).tolist(),
+            (self.null.least_strength(self.false_alarms, size) for size in output.sizes.tolist()),
+            repeat(self.scan.penalty),
+            repeat(self.side),
+        )
 
-    def scored(self, batch: Batch) -> Sequence[list[FoundSegment]]:
-        """The outputs of each segment before they are judged: the systems', then the peers'.
+    def _chances(self, output: ScoredOutput) -> Floats:
+        """The chance of each segment; 0 for an output without words."""
+        chances = self.null.chances(output.strengths, output.sizes)
+        is_empty = (output.lengths == 0) & (output.sizes >= MIN_WORDS)
+        return np.where(is_empty, 0.0, chances) if self.side == "source" else chances
+
+    def _flags(self, output: ScoredOutput) -> NDArray[np.bool_]:
+        chances = self._chances(output)
+        # Where others tell no usual level, which is NaN then, none is below it.
+        is_usual = output.levels <= FLAG_FACTOR * output.usual + FLAG_MARGIN
+        return (chances <= self.false_alarms) & ~(is_usual & (chances > 0))
+
+    def flags(self, batch: Batch) -> NDArray[np.bool_]:
+        """Whether an error is stated in each segment of a batch, ``[systems, segments]``.
+
+        Raises:
+            DataError: Missing references, or too few peers.
+        """
+        systems = self.scored(batch)[: len(batch.rows[0].hypotheses)]
+        return np.array(list(map(self._flags, systems)))
+
+    def scored(self, batch: Batch) -> Sequence[ScoredOutput]:
+        """The outputs of a batch before they are judged: the systems', then the peers'.
 
         They are kept with the batch.
 
@@ -519,100 +558,78 @@ class OmissionFinder:
             DataError: Missing references, or too few peers.
         """
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
-        return batch.get(Request(key, lambda _: self._score(batch)))
+        if key not in batch.made:
+            batch.made[key] = tuple(self._score(batch))
+        return batch.made[key]
 
-    def _score(self, batch: Batch) -> list[list[FoundSegment]]:
-        units = [batch.get(request) for request in self.coverages()]
-        rows = list(zip(batch.rows, *units, strict=True))
-        losses = [self._losses(row, items) for row, *items in rows]
-        levels, strengths = self._sums([loss for own, _ in losses for loss in own])
-        scores = levels
-        if self.peers:
-            scores, _ = self._sums([loss for _, by_all in losses for loss in by_all])
-        figures = zip(scores, levels, strengths, strict=True)
-        return [
-            self._outputs(row, items[0], own, by_all, islice(figures, len(own)))
-            for (row, *items), (own, by_all) in zip(rows, losses, strict=True)
-        ]
-
-    def _sums(self, losses: Sequence[Floats]) -> tuple[list[float], list[float]]:
-        """The score by the losses of each output, and the strength."""
-        strengths = strongest_runs(losses, self.scan.penalty)
-        sums = [float(np.maximum(0.0, loss).sum()) for loss in losses]
-        return (strengths + SUM_SHARE * np.array(sums)).tolist(), strengths.tolist()
-
-    def _outputs(
-        self,
-        row: Row,
-        item: CoveredRow,
-        own: Sequence[Floats],
-        losses: Sequence[Floats],
-        figures: Iterable[tuple[float, float, float]],
-    ) -> list[FoundSegment]:
-        """The outputs of a segment: the systems', then the peers', which are not judged."""
-        systems, texts = len(row.hypotheses), (*row.hypotheses, *row.peers)
-        if self.side == "source":
-            words = [self.aligner.source_tokens.as_written(row.source or "")] * len(texts)
-        else:
-            words = list(map(self.aligner.tokens.as_written, texts))
-        lengths = [*item.lengths]
-        lengths += [len(self.aligner.tokens(text)) for text in texts[len(lengths) :]]
-        far = self._far_places(row)
-        if self.expects_peers:
-            far |= set(range(systems, len(texts)))
-        columns = zip(texts, words, losses, own, lengths, figures, strict=True)
-        outputs = [
-            FoundSegment(
-                text, written, loss, alone, len(item.source), length, place in far,
-                score, level, strength, None, self.scan.penalty, self.side,
-            )
-            for place, (text, written, loss, alone, length, (score, level, strength))
-            in enumerate(columns)
-        ]  # fmt: skip
-        if self.compares:
-            for number, output in enumerate(outputs[:systems]):
-                others = [outputs[place] for place in self._peers(row, number)]
-                outputs[number] = output._replace(usual=_usual_level(output, others))
-        return outputs
-
-    def own_losses(self, rows: Sequence[Row], *units: Sequence[CoveredRow]) -> list[Floats]:
-        """The losses without peers of the first output of each segment, ``[words]``.
-
-        Args:
-            rows: The segments.
-            units: What covers their words, for each unit.
-        """
-        covered = zip(rows, *units, strict=True)
-        return [self._losses(row, items)[0][0] for row, *items in covered]
-
-    def _losses(self, row: Row, items: Sequence[CoveredRow]) -> _Losses:
-        """The losses of each output's words: the means of all units."""
-        if self.referenced and not row.references:
+    def _score(self, batch: Batch) -> Iterator[ScoredOutput]:
+        first, units = batch.rows[0], [batch.get(request) for request in self.coverages()]
+        if self.referenced and not all(row.references for row in batch.rows):
             raise DataError("the finder was made for rows with references, or without")
-        peers = [self._peers(row, number) for number in range(len(row.hypotheses))]
+        systems, peers = len(first.hypotheses), len(first.peers)
+        far = {place - peers if place >= peers else place + systems for place in self.far}
+        witnesses = [self._witnesses(number, systems, peers, far) for number in range(systems)]
         if self.side == "source":
             find = self._of_source
         else:
-            find = partial(self._of_outputs, (*row.hypotheses, *row.peers))
-        by_unit = [find(*pair, peers) for pair in zip(self.model.units, items, strict=True)]
-        own = list(map(_mean, *(without for without, _ in by_unit)))
-        if not self.peers:
-            return own, own
-        losses = list(map(_mean, *(by_all for _, by_all in by_unit)))
+            find = partial(self._of_outputs, [row.hypotheses + row.peers for row in batch.rows])
+        by_unit = [find(*unit, witnesses) for unit in zip(self.model.units, units, strict=True)]
+        own, losses = (list(map(_mean, *side)) for side in zip(*by_unit, strict=True))
         if self.expects_peers:
-            own[: len(peers)] = losses[: len(peers)]
-        return own, losses
+            own[:systems] = losses[:systems]
+            far |= set(range(systems, systems + peers))
+        lengths = np.array([item.lengths for item in units[0]]).T
+        sizes = lengths
+        if self.side == "source":
+            sizes = np.broadcast_to([len(item.source) for item in units[0]], lengths.shape)
+        levels, strengths = zip(*map(self._sums, own, sizes), strict=True)
+        scores, _ = zip(*map(self._sums, losses, sizes), strict=True)
+        usual = self._usual_levels(batch.rows, witnesses, np.array(levels), lengths)
+        return map(
+            ScoredOutput, losses, own, sizes, lengths, scores, levels, strengths, usual,
+            (place in far for place in range(systems + peers)),
+        )  # fmt: skip
 
-    def _of_source(self, unit: Unit, item: CoveredRow, peers: Sequence[list[int]]) -> _Losses:
+    def _sums(self, losses: Floats, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """The score by the losses of each segment's words, and the strength."""
+        ends = sizes.cumsum()[:-1]
+        strengths = strongest_runs(np.split(losses, ends), self.scan.penalty)
+        sums = [part.sum() for part in np.split(np.maximum(0.0, losses), ends)]
+        return strengths + SUM_SHARE * np.array(sums), strengths
+
+    def _usual_levels(
+        self,
+        rows: Sequence[Row],
+        witnesses: Sequence[Sequence[int]],
+        levels: Floats,
+        lengths: NDArray[np.int64],
+    ) -> Floats:
+        """The median level of the different texts beside each output; NaN for too few."""
+        usual = np.full(levels.shape, np.nan)
+        for segment, row in enumerate(rows if self.compares else ()):
+            texts = _keys(row)
+            for place, others in enumerate(witnesses):
+                different = {
+                    texts[other]: levels[other, segment]
+                    for other in others
+                    if lengths[other, segment] and texts[other] != texts[place]
+                }
+                if len(different) >= MIN_MEDIAN:
+                    usual[place, segment] = median(different.values())
+        return usual
+
+    def _of_source(
+        self, unit: Unit, items: Sequence[CoveredRow], witnesses: Sequence[list[int]]
+    ) -> _Losses:
         """The losses of source words in each output."""
-        covered = np.array([*item.hypotheses, *item.peers])
-        given = list(item.references)
+        given = _together(item.references for item in items)
+        covered = np.array(_together(item.hypotheses + item.peers for item in items))
         if self.referenced:
             own = np.mean(np.sort(given, axis=0), axis=0) - covered
         else:
-            own = _unusual(unit, item.source, covered)
+            own = _unusual(unit, (item.source for item in items), covered)
         losses = list(own)
-        for number, others in enumerate(peers):
+        for number, others in enumerate(witnesses):
             if others:
                 # Sorted, because the last digits of a sum depend on the order of peers.
                 seen = np.sort([*given, *covered[others]], axis=0)
@@ -621,24 +638,29 @@ class OmissionFinder:
         return list(own), losses
 
     def _of_outputs(
-        self, texts: Sequence[Segment], unit: Unit, item: CoveredRow, peers: Sequence[list[int]]
+        self,
+        texts: Sequence[Sequence[Segment]],
+        unit: Unit,
+        items: Sequence[CoveredRow],
+        witnesses: Sequence[list[int]],
     ) -> _Losses:
         """The losses of each output's words; those that few peers have weigh more."""
-        words = [unit.aligner.tokens(text) for text in texts]
-        own = [_unusual(unit, *pair) for pair in zip(words, item.hypotheses, strict=True)]
+        words = [list(map(unit.aligner.tokens, column)) for column in zip(*texts, strict=True)]
+        covered = _together(item.hypotheses for item in items)
+        own = [_unusual(unit, *pair) for pair in zip(words, covered, strict=True)]
         losses = list(own)
-        for number, others in enumerate(peers):
+        for number, others in enumerate(witnesses):
             if others:
-                said = _share(words[number], [words[other] for other in others])
+                peers = zip(*(words[other] for other in others), strict=True)
+                said = np.concatenate(list(map(_share, words[number], peers)))
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
         return own, losses
 
-    def _peers(self, row: Row, number: int) -> list[int]:
-        """The witnesses of a hypothesis, as places among the hypotheses and peers of its row."""
+    def _witnesses(self, number: int, systems: int, peers: int, far: Collection[int]) -> list[int]:
+        """The witnesses of a system, as places among systems and then peers."""
         if not self.peers:
             return []
-        systems, peers = len(row.hypotheses), len(row.peers)
-        left_out = self._far_places(row) - {number}
+        left_out = {*far} - {number}
         places = (*range(systems, systems + peers), *range(systems))
         others = [place for place in places if place not in {number, *left_out}][: self.peers]
         if len(others) + len(left_out) < self.peers:
@@ -647,27 +669,20 @@ class OmissionFinder:
             )
         return others
 
-    def _far_places(self, row: Row) -> set[int]:
-        """The far outputs, as places among the hypotheses of a row and then its peers."""
-        systems, peers = len(row.hypotheses), len(row.peers)
-        return {place - peers if place >= peers else place + systems for place in self.far}
-
 
 _Losses: TypeAlias = "tuple[list[Floats], list[Floats]]"
-"""The losses of each output's words, ``[words]``: without peers, and by all witnesses."""
+"""The losses of each output's words, ``[words]`` of a batch: without peers, by all witnesses."""
 
 
-def _strengths(outputs: Sequence[FoundSegment]) -> tuple[Floats, Floats]:
-    """The strength of each output, and its number of words on the side of interest."""
-    strengths = [output.strength for output in outputs]
-    return np.array(strengths), np.array([len(output.own) for output in outputs])
+def _keys(row: Row) -> list[Hashable]:
+    """The outputs of a segment, the systems' and then the peers', to tell equal ones."""
+    texts = row.hypotheses + row.peers
+    return [text if isinstance(text, str) else tuple(text) for text in texts]
 
 
-def _usual_level(output: FoundSegment, others: Iterable[FoundSegment]) -> float | None:
-    """The median level of the different texts beside an output; None for too few."""
-    levels = {other.key: other.level for other in others if other.target_length}
-    levels.pop(output.key, None)
-    return median(levels.values()) if len(levels) >= MIN_MEDIAN else None
+def _together(rows: Iterable[Sequence[Floats]]) -> list[Floats]:
+    """The coverages by each text, ``[words]`` of a batch, from those of each segment."""
+    return [np.concatenate(segments) for segments in zip(*rows, strict=True)]
 
 
 def _cover_outputs(aligner: Aligner, rows: Iterable[Row]) -> Iterator[CoveredRow]:
@@ -681,8 +696,9 @@ def _mean(*losses: Floats) -> Floats:
     return sum(losses[1:], losses[0]) / len(losses)
 
 
-def _unusual(unit: Unit, words: Sequence[str], covered: Floats) -> Floats:
+def _unusual(unit: Unit, segments: Iterable[Sequence[str]], covered: Floats) -> Floats:
     """The loss of each word against its normal coverage, ``[…, words]``."""
+    words = list(chain.from_iterable(segments))
     mean, spread = EXPECTED if unit.normal is None else unit.normal.of(words)
     return np.asarray((mean - covered) / (spread + MIN_SPREAD))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -12,8 +12,8 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
-from coverage_eval.core.score import Formula, Signature, Statistics
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Floats, Formula, Signature, Statistics
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,
@@ -30,8 +30,7 @@ from coverage_eval.documents.metrics import (
     missing_marks,
 )
 from coverage_eval.outputs.far import find_far_outputs
-from coverage_eval.outputs.findings import learn_named
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.named import NamedErrors, learn_named
 
 _LOSS_DIGITS = 4
 
@@ -71,7 +70,6 @@ class Omissions(OmissionFinder, TextMetric):
     wording: ClassVar[Wording | None] = Wording(
         "leaves less out", "leaves text out", of_segments=True
     )
-    explains_scores: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
@@ -81,7 +79,7 @@ class Omissions(OmissionFinder, TextMetric):
         "than the model's, or names left as they are can look so, too; what all systems leave out "
         "is not found by comparing them."
     )
-    ranking: ClassVar[str | None] = (
+    ranking: ClassVar[str] = (
         "Flags of omissions and additions do not rank systems by quality: a free translation, such "
         "as a person's, is flagged more often, and so are names left as they are."
     )
@@ -119,6 +117,10 @@ class Omissions(OmissionFinder, TextMetric):
         named = learn_named(sample, self.aligner)
         return replace(metric, adapted=metric.null_of(batches), named=named)
 
+    def caveat(self, others: Collection[str]) -> str:  # noqa: ARG002 (whatever they are)
+        """That its flags are no ranking of systems."""
+        return self.ranking
+
     @property
     def remarks(self) -> Sequence[Finding]:
         """What the model lacks, and which outputs are far from the others."""
@@ -154,24 +156,26 @@ class Omissions(OmissionFinder, TextMetric):
         """The coverages that the finder needs, and the errors of whole outputs."""
         return [*self.coverages(), *([self.named.request] if self.named else [])]
 
-    def _judged(self, batch: Batch) -> Iterator[list[tuple[FoundSegment, bool]]]:
-        """Each output of each segment, and whether it has an error that is one for certain."""
-        rows = self.judge(batch)
-        named = batch.get(self.named.request) if self.named else [[()] * len(row) for row in rows]
-        for row, errors in zip(rows, named, strict=True):
-            is_certain = (any(error.kind in self.certain for error in each) for each in errors)
-            yield list(zip(row, is_certain, strict=True))
+    def _certain(self, batch: Batch) -> Iterator[list[bool]]:
+        """Whether each output of each segment has an error that is one for certain."""
+        if self.named is None:
+            yield from ([False] * len(row.hypotheses) for row in batch.rows)
+            return
+        for row in batch.get(self.named.request):
+            yield [any(error.kind in self.certain for error in errors) for errors in row]
 
     def count(self, batch: Batch) -> Statistics:
         """Whether each segment is flagged, and 1; ``[systems, segments, 2]``.
 
         A copy, a refusal or another language translates nothing, or adds all that it says.
         """
-        counts = [
-            [(found.is_flagged or is_certain, 1) for found, is_certain in row]
-            for row in self._judged(batch)
-        ]
-        return np.array(counts, dtype=np.int64).swapaxes(0, 1)
+        flags = self.flags(batch) | np.array(list(self._certain(batch)), dtype=bool).T
+        return np.stack([flags, np.ones_like(flags)], axis=-1).astype(np.int64)
+
+    def rank(self, batch: Batch) -> Floats:
+        """The finder's scores, ``[systems, segments]``."""
+        systems = self.scored(batch)[: len(batch.rows[0].hypotheses)]
+        return np.array([output.scores for output in systems])
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, the chance, and each word's loss.
@@ -179,7 +183,8 @@ class Omissions(OmissionFinder, TextMetric):
         An empty translation has one mark of kind :data:`~coverage_eval.documents.metrics.SENTENCE`,
         whatever its words' losses are, or of the passage that it is part of.
         """
-        for texts, row in zip(batch.rows, self._judged(batch), strict=True):
+        segments = zip(batch.rows, self.judge(batch), self._certain(batch), strict=True)
+        for texts, row, certain in segments:
             yield tuple(
                 Explanation(
                     self._marks(texts, number, found),
@@ -190,7 +195,7 @@ class Omissions(OmissionFinder, TextMetric):
                         "losses": tuple(found.losses.round(_LOSS_DIGITS).tolist()),
                     },
                 )
-                for number, (found, is_certain) in enumerate(row)
+                for number, (found, is_certain) in enumerate(zip(row, certain, strict=True))
             )
 
     def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
@@ -201,9 +206,9 @@ class Omissions(OmissionFinder, TextMetric):
             source = self.aligner.source_tokens.as_written(texts.source or "")
             if passages := missing_marks(source, texts.cuts[number]):
                 return passages
-        if not found.source_length:
+        if not found.words:
             return found.marks
-        positions = tuple(range(found.source_length))
+        positions = tuple(range(len(found.words)))
         text = " ".join(found.words)
         said = f"{text} at {places(positions)}: {found.strength:.2f}, the whole line"
         return (Mark("source", positions, SENTENCE, text, found.strength, said=said),)
@@ -230,7 +235,7 @@ class Additions(Omissions):
         "Words of the output that the source covers less than is normal, under the model's "
         "probabilities, and that few other systems say. A free translation can look so, too."
     )
-    ranking: ClassVar[str | None] = (
+    ranking: ClassVar[str] = (
         "Flags of additions are uncertain: against people's labels of WMT23 their AUROC is 0.59 "
         "for English–German and 0.65 for Chinese–English. Read the marks; a count proves nothing."
     )

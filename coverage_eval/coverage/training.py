@@ -28,9 +28,10 @@ import numpy as np
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.coverage.losses import NormalCoverage, strongest_runs
+from coverage_eval.core.machine import Progress, counted, parts, unseen
+from coverage_eval.coverage.losses import NormalCoverage
 from coverage_eval.coverage.null_scores import NullScores, save_nulls
 from coverage_eval.coverage.omission_finder import (
     ALONE,
@@ -62,7 +63,7 @@ _MAX_JOINED = 20
 _LONGEST = 300
 """Most pairs that are joined: 20, or more if they are short, so that some texts have 300 words."""
 
-_OF_WORDS = ("tokenize", "src_tokenize", "lowercase", "stem", "symmetrize", "sink")
+_OF_WORDS = ("tokenize", "src_tokenize", "stem", "symmetrize", "sink", "progress")
 """Options of the model of words that the other models take from it, or do not need."""
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
@@ -105,14 +106,18 @@ def train_for_omissions(
 
 
 def add_omission_data(
-    aligner: ModelAligner, read: Callable[[], Iterable[tuple[Segment, ...]]], **options: Any
+    aligner: ModelAligner,
+    read: Callable[[], Iterable[tuple[Segment, ...]]],
+    progress: Progress = unseen,
+    **options: Any,
 ) -> None:
     """Attach to a new model what else :class:`OmissionFinder` needs, to be saved with the model.
 
     Args:
         aligner: The model of words, newly trained.
         read: Gives the training text again, as pairs of source and target.
-        **options: The options that it was trained with, except for the case.
+        progress: Where to report the share of the work that is done.
+        **options: The options that it was trained with.
 
     Raises:
         AlignerError: The aligner failed.
@@ -121,7 +126,8 @@ def add_omission_data(
         "tokenize": aligner.tokens.name,
         "src_tokenize": aligner.source_tokens.name,
     }
-    stems = Aligner.train_pairs(read(), **cut, lowercase=True, stem=STEM, **options)
+    of_stems, *of_units, of_nulls = parts(progress, 3.0, 5.0, 5.0, 2.0)
+    stems = Aligner.train_pairs(read(), **cut, stem=STEM, progress=of_stems, **options)
     step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
     target, source = aligner.tokens.whole, aligner.source_tokens.whole
     pairs = [(source(one), target(two)) for one, two in islice(read(), 0, None, step)]
@@ -132,21 +138,20 @@ def add_omission_data(
         others = [pair for number, pair in enumerate(pairs) if number % often]
         texts = held_out + _joined(held_out)
         units: dict[str, list[Unit]] = {side: [] for side in SIDES}
-        for name, unit in (("words", aligner), ("stems", stems)):
-            form: dict[str, Any] = {
-                "tokenize": "none",
-                "lowercase": unit.tokens.lowercase and unit.source_tokens.lowercase,
-                "stem": unit.tokens.stem,
-            }
+        for name, unit, of_unit in zip(("words", "stems"), (aligner, stems), of_units, strict=True):
+            of_training, of_coverages = parts(of_unit, 3.0, 2.0)
+            form: dict[str, Any] = {"tokenize": "none", "stem": unit.tokens.stem}
             known = copy(unit)  # for text that is cut into words already
             known.tokens = replace(unit.tokens, name="none")
             known.source_tokens = replace(unit.source_tokens, name="none")
-            blind = stack.enter_context(Aligner.train_pairs(others, **form, **options))
-            for side in SIDES:
+            blind = stack.enter_context(
+                Aligner.train_pairs(others, **form, progress=of_training, **options)
+            )
+            for side in counted(SIDES, of_coverages, len(SIDES)):
                 normal = _learn(known, pairs, side)
                 aligner.model.attach(normal_name(name, side), normal.save)
                 units[side].append(Unit(name, blind, normal))
-        for side, of_side in units.items():
+        for side, of_side in counted(units.items(), of_nulls, len(units)):
             nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side)), side, texts)
             if nulls:
                 aligner.model.attach(null_name(side), partial(save_nulls, nulls))
@@ -200,10 +205,12 @@ def _learn_nulls(
         if finder.referenced:
             items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
             rows = [row._replace(references=row.hypotheses) for row in rows]
-        losses = finder.own_losses(rows, *items)
-        lengths = np.array([max(1, len(loss)) for loss in losses])
+        batch = Batch(rows)
+        keys = (request.key for request in finder.coverages())
+        batch.made.update(zip(keys, items, strict=True))
+        (scored,) = finder.scored(batch)
         with suppress(DataError):  # such as a text of which each word is always covered alike
-            nulls[name] = NullScores.learn(strongest_runs(losses, finder.scan.penalty), lengths)
+            nulls[name] = NullScores.learn(scored.strengths, np.maximum(1, scored.sizes))
     return nulls
 
 

@@ -25,7 +25,7 @@ from coverage_eval.core.files import (
     read_segments,
     source_name,
 )
-from coverage_eval.core.machine import started_processes, with_bar
+from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
 from coverage_eval.core.text import TextTable
 from coverage_eval.documents.segment import Piece, Segmentation, Segmenter, summary
 
@@ -168,7 +168,7 @@ def match_lines(
     aligner: Aligner | AlignerSettings | None,
     *,
     jobs: int = 1,
-    progress: bool = False,
+    progress: Progress = unseen,
 ) -> MatchedTexts:
     """Cut all outputs, those of peers, too, by the lines of their source.
 
@@ -179,7 +179,7 @@ def match_lines(
         aligner: A model, or settings that name one, to cut by the source; without it, the first
             reference's lines count.
         jobs: Number of processes, if there are several documents.
-        progress: Whether to show a progress bar if standard error is a terminal.
+        progress: Where to report the share of the work that is done.
 
     Raises:
         DataError: A text cannot be read; an output is no translation of its source; the source can
@@ -204,10 +204,12 @@ def match_lines(
     documents: dict[str, Sequence[CutDocument]] = {}
     cuts: list[list[LineCut]] = []
 
+    stages = iter(parts(progress, *[1.0] * (len(given.systems) + len(given.peers))))
+
     def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
-            every = segment_documents(read, segmenter, jobs=jobs, progress=progress)
+            every = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
         except DataError as error:
             where = f"{source_name(output)}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
@@ -294,7 +296,7 @@ def segment_documents(
     segmenter: Segmenter,
     *,
     jobs: int = 1,
-    progress: bool = False,
+    progress: Progress = unseen,
 ) -> list[CutDocument]:
     """Segment documents.
 
@@ -304,7 +306,7 @@ def segment_documents(
         documents: The documents.
         segmenter: Cuts them.
         jobs: Number of processes; the result does not depend on it.
-        progress: Whether to show a progress bar if standard error is a terminal.
+        progress: Where to report the share of the work that is done.
 
     Raises:
         DataError: Some documents cannot be segmented; the message names them.
@@ -315,8 +317,7 @@ def segment_documents(
     with started_processes(min(jobs, count)) as pool:
         if pool is not None:  # each chunk takes the segmenter along
             results = pool.map(cut, documents, chunksize=1 + count // (4 * jobs))
-        shown = with_bar(results, "cutting documents", count, wanted=progress)
-        pairs = list(zip(documents, shown, strict=True))
+        pairs = list(zip(documents, counted(results, progress, count), strict=True))
     refused = [f"{document.name}: {cut}" for document, cut in pairs if isinstance(cut, str)]
     if refused:
         listed = "; ".join(refused[:MAX_LISTED])

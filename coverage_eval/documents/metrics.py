@@ -17,8 +17,8 @@ import numpy as np
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.score import Statistics
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Statistics
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.words import (
     MARKUP,

@@ -26,7 +26,7 @@ from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
 from coverage_eval.core.checks import percent
 from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.score import Floats
+from coverage_eval.core.metric import Floats
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.path import (
     COSTS,

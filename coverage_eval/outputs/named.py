@@ -17,10 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from statistics import median
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from coverage_eval.core.dataset import Request, Row
-from coverage_eval.core.mark import NamedError
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.dataset import Dataset, Request, Row, RowSample
 from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
 
@@ -41,6 +42,21 @@ KINDS: Mapping[str, str] = {
 GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
 """Kinds that are guesses, and the share of complete outputs that may look so. The others are
 certain."""
+
+
+class NamedError(NamedTuple):
+    """An error of a whole output.
+
+    Attributes:
+        kind: Its name, such as ``copy``.
+        detail: What was seen, such as ``"'the dog ,' 30 times"``; may be empty.
+    """
+
+    kind: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
 # Scripts without spaces between words: each letter stands for itself.
@@ -707,3 +723,98 @@ def _markup(output: str, source: str) -> str:
         if shape.search(output) is not None and shape.search(source) is None
     ]
     return " and ".join(found)
+
+
+# Errors of whole texts, as findings and as reasons to reject a segment
+
+NAMED_ERRORS = "named errors"
+"""The key of :class:`~coverage_eval.core.measure.Result` that has them, by system."""
+
+NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
+"""For each system, the named errors of the segments that have some, by their index."""
+
+
+def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrors:
+    """Learn from a sample what is usual in its texts.
+
+    Args:
+        sample: The sample; it is learnt from once.
+        aligner: A model's vocabulary tells languages apart; None to do without.
+    """
+    model = aligner.model if isinstance(aligner, ModelAligner) else None
+    return sample.once(
+        ("named", id(model)),
+        lambda: NamedErrors.learn(sample.rows, model.vocabulary() if model else None),
+    )
+
+
+def by_system(
+    systems: Sequence[str], found: Mapping[int, Sequence[Sequence[NamedError]]]
+) -> NamedSegments:
+    """For each system its errors by segment, from those of the segments that have some."""
+    return {
+        system: {number: errors[place] for number, errors in found.items() if errors[place]}
+        for place, system in enumerate(systems)
+    }
+
+
+def find_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedSegments:
+    """The named errors of all outputs; arguments as for :func:`learn_named`.
+
+    Raises:
+        DataError: A text cannot be read.
+    """
+    finder = learn_named(dataset.sample, aligner)
+    return by_system(dataset.systems, dict(enumerate(map(finder.find_row, dataset.rows()))))
+
+
+_SHOWN = 5
+
+_MIN_GUESSES = 3
+
+
+def named_findings(
+    named: NamedSegments, segments: int, kinds: Iterable[str] = tuple(KINDS)
+) -> list[Finding]:
+    """One finding for each system and kind of error: how many outputs, and which come first.
+
+    Args:
+        named: The errors, as :func:`find_named` gives them.
+        segments: Number of segments.
+        kinds: Kinds to tell of.
+    """
+    findings = []
+    for system, of_segments in named.items():
+        errors = [(n, error) for n, found in of_segments.items() for error in found]
+        for kind in kinds:
+            details = {n + 1: error.detail for n, error in errors if error.kind == kind}
+            least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
+            if len(details) < least:  # as many as among correct outputs
+                continue
+            numbers, example = list(details), next(iter(details.values()))
+            such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
+            plural = "s" if len(numbers) > 1 else ""
+            listed = ", ".join(map(str, numbers[:_SHOWN]))
+            more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+            message = (
+                f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
+                f"segment{plural} {listed}{more}"
+            )
+            findings.append(Finding(kind, message, (system,)))
+    return findings
+
+
+def reasons_of(
+    errors: Mapping[int, Sequence[NamedError]], flagged: Iterable[bool], said: str
+) -> list[str]:
+    """Why each segment of a system is rejected, ``""`` for those that are not.
+
+    Args:
+        errors: The named errors by segment, which reject it whatever its score.
+        flagged: Whether the score of each segment is a reason.
+        said: What this reason is called, such as ``omission``.
+    """
+    return [
+        "; ".join([*map(str, errors.get(index, ())), *([said] if is_flagged else [])])
+        for index, is_flagged in enumerate(flagged)
+    ]

@@ -24,7 +24,6 @@ takes square roots for long sentences."""
 _HOMES = {
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
-    "plot_comparison": "scores",
     "plot_differences": "scores",
     "simplex": "triangle",
     "simplex_figure1": "triangle",

@@ -1,9 +1,8 @@
-"""Scores of systems, with intervals."""
+"""Differences of systems' scores, with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,74 +12,6 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import canvas
 
 _ACROSS = 4  # panels beside one another, at most
-
-
-def plot_comparison(
-    names: Sequence[str],
-    scores: ArrayLike,
-    lows: ArrayLike | None = None,
-    highs: ArrayLike | None = None,
-    *,
-    labels: Sequence[str],
-    baseline: str | None = None,
-    significant: ArrayLike | None = None,
-    axes: Sequence[Axes] | None = None,
-) -> list[Axes]:
-    """Draw systems by several metrics, as in Table 1: a panel of bars for each metric.
-
-    Args:
-        names: the systems, first on top in each panel.
-        scores: ``[metrics, systems]``; NaN where a score is undefined.
-        lows: ``[metrics, systems]`` lower limits of confidence intervals; NaN for none.
-        highs: ``[metrics, systems]`` upper limits.
-        labels: for each metric, the title of its panel, such as "REP (lower is better)".
-        baseline: the system that the others are compared with; hatched, and labelled so.
-        significant: ``[metrics, systems]``, whether a score differs from the baseline's; it then
-            gets a star, which the last panel explains.
-        axes: where to draw, one for each metric; a new figure if None.
-
-    Returns:
-        The Axes, one for each metric.
-
-    Raises:
-        DataError: shapes disagree, a limit lies on the wrong side of its score, or the baseline
-            is not among the systems.
-    """
-    if baseline is not None and baseline not in names:
-        raise DataError(f"baseline {baseline!r} is not one of the systems {', '.join(names)}")
-    shown = [f"{name} (baseline)" if name == baseline else name for name in names]
-    axes = _panels(labels, shown, axes, "score")
-    table, low, high, stars = _tables(
-        (len(labels), len(names)), scores=scores, lows=lows, highs=highs, significant=significant
-    )
-    colours = [canvas.SYSTEMS[row % len(canvas.SYSTEMS)] for row in range(len(names))]
-    rows = np.arange(len(names))
-    for k, ax in enumerate(axes):
-        errors = np.stack([table[k] - low[k], high[k] - table[k]])
-        if (wrong := (errors < 0).any(axis=0)).any():
-            row = int(np.argmax(wrong))
-            raise DataError(
-                f"interval {low[k, row]:g} to {high[k, row]:g} does not contain its score "
-                f"{table[k, row]:g}: pass lower and upper limits, not distances"
-            )
-        bars = ax.barh(rows, np.nan_to_num(table[k]), height=0.68, color=colours, alpha=0.85)
-        # Hatching and name differ, for readers and printers without colour.
-        for bar, name in zip(bars, names, strict=True):
-            bar.set(hatch="////" if name == baseline else "", edgecolor="white", linewidth=0)
-        if np.isfinite(errors).any():
-            style: dict[str, Any] = {"ecolor": canvas.INK, "elinewidth": 1.1, "capsize": 3}
-            ax.errorbar(table[k], rows, xerr=errors, fmt="none", **style)
-        ends = np.maximum(np.nan_to_num(np.fmax(table[k], high[k])), 0)
-        texts = [
-            "undefined" if np.isnan(score) else f"{score:.2f}{'*' if star > 0 else ''}"
-            for score, star in zip(table[k], stars[k], strict=True)
-        ]
-        for row, text in enumerate(texts):
-            canvas.write(ax, text, (ends[row], row), (6, 0), ha="left", va="center")
-        _make_room(ax, ends, texts)
-        ax.set_ylim(len(rows) - 0.5, -0.5)
-    _explain_stars(axes[-1], stars, baseline or "the baseline")
-    return axes
 
 
 def plot_differences(

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.dataset import Batch
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.score import Signature, Statistics
-from coverage_eval.core.settings import setting
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Signature, Statistics, setting
 from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment, tokenize

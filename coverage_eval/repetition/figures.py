@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.dataset import Batch
-from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.measure import TokenMetric
 from coverage_eval.repetition.rep import find_ngrams
 
 

@@ -213,6 +213,8 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
                 table = re.search(r"<table.*</table>", data["text/html"], re.DOTALL)
                 assert table is not None
                 lines += [re.sub(r"\n\s*", "", table[0]), ""]
+            elif "text/markdown" in data:
+                lines += [data["text/markdown"], ""]
             elif data["text/plain"].strip():
                 lines += ["```text", data["text/plain"].rstrip("\n"), "```", ""]
     return "\n".join(lines), pictures

@@ -122,10 +122,11 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
                     dataset, metrics=(), others={"o": Omissions(aligner, peers=peers)}
                 ).run()
                 flags = measured.statistics["o"][:, :, 0] > 0
+                unknown = measured.made["unknown words"]
                 by_model.append({
                     "the model's words": name,
                     "peers": said,
-                    "unknown words %": 100 * measured.unknown_words["unknown_target_tokens"],
+                    "unknown words %": 100 * unknown["unknown_target_tokens"],
                     **_shares(flags, found.labels),
                     **_kendall(flags, found.labels),
                 })  # fmt: skip

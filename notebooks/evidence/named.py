@@ -15,8 +15,7 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.outputs.findings import find_named
-from coverage_eval.outputs.named import KINDS
+from coverage_eval.outputs.named import KINDS, find_named
 
 # The tests plant the same errors.
 sys.path.append(str(Path(__file__).parents[2]))

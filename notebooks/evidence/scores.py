@@ -13,7 +13,8 @@ from sklearn.metrics import roc_auc_score
 
 from coverage_eval.align.aligner import AlignedRow, ModelAligner
 from coverage_eval.core.dataset import Batch, Dataset, Request, Row
-from coverage_eval.core.measure import Metric, measure
+from coverage_eval.core.measure import measure
+from coverage_eval.core.metric import Metric
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool

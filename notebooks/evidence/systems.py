@@ -10,7 +10,7 @@ from scores import by
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import Batch, Dataset
-from coverage_eval.core.measure import Metric
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.significance import paired_test, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.planting import inject_lines

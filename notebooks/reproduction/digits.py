@@ -25,8 +25,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from coverage_eval.attention_maps import AttentionMap
-from coverage_eval.attention_maps.formats.native import save
+from coverage_eval.attention_maps import AttentionMap, save
 from coverage_eval.core.machine import with_bar
 from coverage_eval.papers.printed import read_data
 from coverage_eval.plotting import attention_heatmap

@@ -33,8 +33,8 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.table import compare, present_comparison
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
-from coverage_eval.core.measure import Metric, Result, measure
-from coverage_eval.core.score import Statistics
+from coverage_eval.core.measure import Result, measure
+from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.show.formats import render
 from coverage_eval.papers.printed import load_table
 from coverage_eval.quality.sacre import BLEU

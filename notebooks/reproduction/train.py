@@ -44,7 +44,7 @@ from torch import nn
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
-from coverage_eval.attention_maps.formats.native import save
+from coverage_eval.attention_maps import save
 from coverage_eval.core.files import read_parallel
 from coverage_eval.core.machine import with_bar
 

@@ -13,9 +13,8 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import look_for_links
-from coverage_eval.core.checks import Inputs
+from coverage_eval.core.checks import Inputs, Sample
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.sample import Sample
 from tests.rows import make_text_rows
 
 REFERENCE, HYPOTHESIS = [[(0, 0), (1, 1)], [(0, 0)]], [[(0, 0)], []]

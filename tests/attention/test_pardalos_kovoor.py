@@ -59,47 +59,6 @@ def test_constrained_sparsemax_by_reduction_to_the_general_problem():
         np.testing.assert_allclose(2 * x + z, constrained_sparsemax(z, u), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("median", ["lower", "mean"])
-def test_the_strict_signs_printed_in_line_10_lose_positions(median):
-    """The printed b_j < τ_L and a_j > τ_R omit positions with a bound at an end."""
-    rng = np.random.default_rng(20)
-    wrong = 0
-    for _ in range(100):
-        z, u = random_problem(rng, 6)
-        a, b, c, d = canonical_problem(z, np.minimum(u, 1))
-        right = np.abs(_as_printed(a, b, c, d, median).sum() - d) < 1e-9
-        np.testing.assert_allclose(pardalos_kovoor(a, b, c, d).sum(), d, atol=1e-12)
-        wrong += not right
-    assert wrong > 30
-
-
-def _as_printed(
-    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], c: np.ndarray[Any, Any], d: float, median: str
-) -> np.ndarray[Any, Any]:
-    """Algorithm 1 as printed, with either meaning of the median of an even number of points."""
-    aw, bw, cw = a, b, c
-    points = np.unique(np.concatenate([a, b]))
-    tau_l, tau_r, s_tight, xi = -np.inf, np.inf, 0.0, 0.0
-    while len(aw):
-        tau = float(points[(len(points) - 1) // 2] if median == "lower" else np.median(points))
-        level = (aw <= tau) & (tau <= bw)
-        s = s_tight + float(cw[bw < tau] @ bw[bw < tau] + cw[aw > tau] @ aw[aw > tau])
-        s += (xi + float(cw[level].sum())) * tau
-        if s <= d:
-            tau_l = tau
-        if s >= d:
-            tau_r = tau
-        # The ends have been tried; with them, the lower median would never move.
-        points = points[(points > tau_l) & (points < tau_r)]
-        s_tight += float(cw[bw < tau_l] @ bw[bw < tau_l] + cw[aw > tau_r] @ aw[aw > tau_r])
-        xi += float(cw[(aw <= tau_l) & (bw >= tau_r)].sum())
-        inside = ((tau_l < aw) & (aw < tau_r)) | ((tau_l < bw) & (bw < tau_r))
-        aw, bw, cw = aw[inside], bw[inside], cw[inside]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        y = np.float64(d - s_tight) / xi
-    return np.asarray(np.clip(np.nan_to_num(y), a, b))
-
-
 def test_all_scores_equal():
     z, u = np.zeros(50_000), np.full(50_000, 1e-4)
     x = pardalos_kovoor(*canonical_problem(z, u))

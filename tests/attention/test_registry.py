@@ -70,14 +70,3 @@ def test_a_new_transformation_is_used_by_steps_and_credit():
     result = attend(np.ones((1, 2, 3)), np.eye(3)[None], step, lengths=[2])
     np.testing.assert_array_equal(result.attention, [[[0.5, 0.5, 0.0]] * 2])
     assert not attend_vjp(result, d_attention=np.ones((1, 2, 3))).states.any()
-
-
-@pytest.mark.usefixtures("_registered")
-def test_a_new_transformation_appears_in_pictures():
-    from coverage_eval.plotting import simplex_figure1, transformation_curves
-
-    assert [ax.get_title() for ax in simplex_figure1()[0]] == [
-        "softmax", "sparsemax", "csoftmax", "csparsemax", "even",
-    ]  # fmt: skip
-    labels = [text.get_text() for text in transformation_curves().get_legend().get_texts()]
-    assert "even" in labels

@@ -17,8 +17,8 @@ from coverage_eval.attention import AttentionStep, BilinearScore, attend, attend
 Array = NDArray[np.float64]
 STEP = 1e-6
 WORDS = range(2, 8)
-#: Of each number of words, fertility, with and without a sink: 10,000 sequences in all.
-ROWS = 10_000 // (len(WORDS) * 3 * 2) + 1
+#: Of each number of words, fertility, with and without a sink: 4,000 sequences in all.
+ROWS = 4_000 // (len(WORDS) * 3 * 2) + 1
 
 constrained = pytest.mark.parametrize("name", ["constrained_sparsemax", "constrained_softmax"])
 fertilities = pytest.mark.parametrize("fertility", [1, 2, 3])
@@ -69,6 +69,7 @@ class Sequences:
         return np.where(kink, np.nan, numeric - gradient.reshape(ROWS, -1).sum(axis=1))
 
 
+@pytest.mark.slow
 @sinks
 @fertilities
 @constrained
@@ -81,6 +82,7 @@ def test_the_gradient_for_scores_equals_finite_differences(name, fertility, sink
         np.testing.assert_allclose(errors[~np.isnan(errors)], 0, atol=1e-7)
 
 
+@pytest.mark.slow
 @sinks
 @fertilities
 @constrained

@@ -185,14 +185,6 @@ def test_append_sink_adds_the_sink_after_each_rows_last_word():
     assert lengths.tolist() == [4, 2]
 
 
-def test_a_source_with_only_a_sink_gives_it_all_attention():
-    step = AttentionStep(BilinearScore(), "constrained_softmax")
-    memory, fertilities, lengths = append_sink(np.ones((1, 2, 2)), 1.0, lengths=[0])
-    source = step.source(memory, lengths=lengths, fertilities=fertilities)
-    result, _ = step(np.ones((1, 2)), source, step.start(source))
-    assert result.attention.tolist() == [[1, 0, 0]]
-
-
 def test_state_is_immutable():
     given = np.zeros((1, 2))
     state = AttentionState(given)
@@ -220,19 +212,6 @@ def test_inactive_rows_keep_their_state():
     )
     assert result.attention.tolist() == [[1, 0], [0, 0]]
     assert state.cumulative.tolist() == [[1, 0], [0, 0]]
-
-
-def test_float32_agrees_with_float64():
-    rng = np.random.default_rng(3)
-    memory, query = rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 4))
-    results = []
-    for dtype in (np.float32, np.float64):
-        step = AttentionStep(BilinearScore(np.eye(4, dtype=dtype)), "constrained_softmax")
-        source = step.source(memory.astype(dtype), fertilities=0.5)
-        result, _ = step(query.astype(dtype), source, step.start(source))
-        assert result.context.dtype == dtype
-        results.append(result)
-    np.testing.assert_allclose(results[0].attention, results[1].attention, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -331,13 +310,12 @@ def test_a_word_at_its_bound_has_used_its_fertility_exactly():
     assert after.credit(fertilities)[0, 0] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transformation", "dtype", "steps"),
     [
-        ("constrained_softmax", np.float64, 2000),
-        ("constrained_softmax", np.float32, 400),
-        ("constrained_sparsemax", np.float64, 400),
-        ("constrained_sparsemax", np.float32, 2000),
+        ("constrained_softmax", np.float64, 400),
+        ("constrained_sparsemax", np.float32, 1000),
     ],
 )
 def test_rounding_over_many_steps_makes_no_step_infeasible(transformation, dtype, steps):

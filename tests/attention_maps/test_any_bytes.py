@@ -34,44 +34,25 @@ def assert_read_or_refused(
     path: Path, input_format: str | None, *, texts: bool, **chosen: Any
 ) -> None:
     """Check that a file is loaded, or refused by a DataError of one line that names the file."""
-    message = outcome(path, input_format, texts=texts, **chosen)
-    assert message.isprintable(), repr(message)
-    assert not message or path.name in message
-    assert len(message) < 600
-
-
-def outcome(path: Path, input_format: str | None, *, texts: bool, **chosen: Any) -> str:
-    """The message of the DataError for a file, or an empty string; other exceptions are bugs."""
+    if texts:
+        chosen |= {"sources": SOURCES, "hypotheses": HYPOTHESES}
     try:
-        load(
-            path,
-            input_format=input_format,
-            sources=SOURCES if texts else None,
-            hypotheses=HYPOTHESES if texts else None,
-            **chosen,
-        )
+        load(path, input_format=input_format, **chosen)
     except DataError as error:
-        return str(error)
-    return ""
-
-
-@pytest.mark.parametrize("input_format", FORMATS)
-@pytest.mark.parametrize("name", FILES)
-def test_every_loader_reads_or_refuses_every_format(name, input_format, tmp_path):
-    path = tmp_path / "dump"
-    path.write_bytes(FILES[name])
-    for texts in (False, True):
-        assert_read_or_refused(path, input_format, texts=texts)
+        message = str(error)
+        assert message.isprintable(), repr(message)
+        assert path.name in message
+        assert len(message) < 600
 
 
 @settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_damaged_files_are_read_or_refused(data, tmp_path):
     name = data.draw(st.sampled_from(sorted(FILES)))
     content = bytearray(FILES[name])
-    for _ in range(data.draw(st.integers(1, 4))):
+    for _ in range(data.draw(st.integers(0, 4))):
         place = data.draw(st.integers(0, max(len(content) - 1, 0)))
         piece = data.draw(
             st.binary(max_size=4)
@@ -84,7 +65,7 @@ def test_damaged_files_are_read_or_refused(data, tmp_path):
     path.write_bytes(bytes(content))
     number = st.none() | st.integers(-4, 4)
     chosen = {"layer": data.draw(number), "head": data.draw(number | st.just("mean"))}
-    for input_format in (None, CASES[name].format if name in CASES else "json-arrays"):
+    for input_format in (None, data.draw(st.sampled_from(sorted(FORMATS)))):
         assert_read_or_refused(path, input_format, texts=data.draw(st.booleans()), **chosen)
 
 

@@ -75,15 +75,6 @@ def test_a_layer_and_a_head_are_read_from_every_format_with_heads(ending, tmp_pa
         load(path, **TEXTS, **ROWS)
 
 
-def test_our_npz_may_have_heads(tmp_path):
-    records = [{"source": ["a", "b", "c", "d"], "tgt_eos": False, "src_eos": False}]
-    with (tmp_path / "dump").open("wb") as file:
-        np.savez(file, segments=np.array(json.dumps(records)), attention_0=LAYERS[0])
-    item = load(tmp_path / "dump", head=1)[0]
-    np.testing.assert_array_equal(item.weights, LAYERS[0, 1])
-    assert item.source == ("a", "b", "c", "d")
-
-
 def test_three_dimensions_are_segments_unless_a_head_is_chosen(tmp_path):
     path = tmp_path / "stack.npy"
     np.save(path, LAYERS[0])

@@ -158,13 +158,6 @@ def test_scores_do_not_depend_on_the_order_of_words(weights, random):
         assert after[name] == pytest.approx(before[name], abs=1e-9), name
 
 
-def test_eos_is_not_scored():
-    weights = np.array([[0.25, 0.75], [0.0, 1.0]])
-    item = AttentionMap(weights, ("a", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
-    (segment,) = score_maps([item])
-    assert (segment.words, segment.coverage) == (("a",), (0.25,))
-
-
 def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
     with_eos = AttentionMap(np.array([[0.5, 0.5]]), src_eos=True)
     table = score_table([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])

@@ -96,8 +96,8 @@ def test_the_version_says_what_is_there(run_process):
     ("line", "said"),
     [
         ("rep", "Missing argument 'HYP'"),
+        ("rep hyp", "the reference is missing: name it as REF or with --ref"),
         ("rep hyp ref -n 0", "0 is not in the range 1<=x<=50"),
-        ("rep hyp ref --w1 -1", "Invalid value for '--w1'"),
         ("rep hyp ref --nonsense", "No such option"),
         ("nonsense", "there is no command"),
         ("rep hyp ref --confidence --sentence-level", "--confidence is for the corpus score"),
@@ -165,13 +165,13 @@ def test_the_output_does_not_depend_on_the_hash_seed(run_process, tmp_path):
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize(
     ("middle", "message"),
-    [(b"gr\xfcn\n", "hyp: line 9001: not valid UTF-8"), (b"", "hyp has 18000, ref has 18001; ")],
+    [(b"gr\xfcn\n", "hyp: line 901: not valid UTF-8"), (b"", "hyp has 1800, ref has 1801; ")],
 )
 def test_an_error_in_the_middle_is_the_same_with_processes(
     run_cli, tmp_path, jobs, middle, message
 ):
-    (tmp_path / "hyp").write_bytes(b"a a\n" * 9000 + middle + b"a\n" * 9000)
-    (tmp_path / "ref").write_bytes(b"a\n" * 18001)
+    (tmp_path / "hyp").write_bytes(b"a a\n" * 900 + middle + b"a\n" * 900)
+    (tmp_path / "ref").write_bytes(b"a\n" * 1801)
     result = run_cli("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False)
     assert result.returncode == 1
     assert result.stdout == ""
@@ -186,12 +186,10 @@ def test_an_error_in_the_middle_is_the_same_with_processes(
         (b"\xff\n", b"a\n", "hyp: line 1: not valid UTF-8 at byte offset 0 (byte 0xff); "),
         (b"", b"", "hyp and ref: no segments: the file is empty"),
         (b"a\n", b"\n", "REP: the reference has no words at all, "),
-        (None, b"a\n", "hyp: no such file"),
     ],
 )
 def test_bad_data_exits_1_with_one_line(run_cli, tmp_path, hyp, ref, message):
-    if hyp is not None:
-        (tmp_path / "hyp").write_bytes(hyp)
+    (tmp_path / "hyp").write_bytes(hyp)
     (tmp_path / "ref").write_bytes(ref)
     result = run_cli("rep", "hyp", "ref", cwd=tmp_path, check=False)
     assert result.returncode == 1
@@ -201,8 +199,8 @@ def test_bad_data_exits_1_with_one_line(run_cli, tmp_path, hyp, ref, message):
 
 
 def test_the_output_does_not_depend_on_the_number_of_processes(run_cli, tmp_path):
-    (tmp_path / "hyp").write_text(HYP * 3000)
-    (tmp_path / "ref").write_text(REF * 3000)
+    (tmp_path / "hyp").write_text(HYP * 300)
+    (tmp_path / "ref").write_text(REF * 300)
     one, two = (
         run_cli("rep", "hyp", "ref", "-f", "json", "-j", jobs, cwd=tmp_path).stdout
         for jobs in (1, 2)
@@ -223,20 +221,6 @@ def test_words_are_made_as_asked_and_signed(run_cli, tmp_path, hypothesis, optio
     result = run_cli("rep", "hyp", "ref", *options, cwd=tmp_path).stdout
     assert signed in result
     assert result.endswith(" = 100.00\n")
-
-
-def test_a_repetition_in_any_reference_is_allowed(run_cli, tmp_path):
-    (tmp_path / "hyp").write_text("a b a b\n")
-    (tmp_path / "one").write_text("a b c d\n")
-    (tmp_path / "two").write_text("a b a b e\n")
-    result = run_cli("rep", "hyp", "-r", "one", "-r", "two", cwd=tmp_path).stdout
-    assert result.startswith("REP|refs:2|")
-    assert result.endswith(" = 0.00\n")
-    assert run_cli("rep", "hyp", "one", "-b", cwd=tmp_path).stdout == "25.00\n"
-    (tmp_path / "short").write_text("")
-    done = run_cli("rep", "hyp", "-r", "one", "-r", "short", cwd=tmp_path, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "unequal numbers of lines: hyp has 1, one has 1, short has 0; " in done.stderr
 
 
 class TestStrict:
@@ -297,3 +281,21 @@ def test_a_command_asks_for_the_texts_that_its_metric_needs(run_cli, tmp_path, n
     assert run_cli("compare", "hyp", *texts, "-b", "-w", 6, cwd=tmp_path).stdout == done.stdout
     if len(files) > 1:
         assert CliRunner().invoke(score_command(name), files[:1]).exit_code == 2
+
+
+NUMBERS = {
+    f"{path} {option.opts[-1]}": option
+    for path, command in ALL_COMMANDS.items()
+    for option in command.params
+    if isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
+}
+
+
+def test_every_numeric_option_has_a_range():
+    """None accepts a number with which no command can compute."""
+    assert len(NUMBERS) > 30
+    for name, option in NUMBERS.items():
+        assert isinstance(option.type, click.IntRange | click.FloatRange), name
+        for value in ("nan", "inf", "-inf", "1e308", "-1e308"):
+            with pytest.raises(click.BadParameter):
+                option.type.convert(value, option, None)

@@ -33,8 +33,8 @@ def test_the_commands_it_shows_give_its_results(demo, run_cli):
     assert {"train.de", "test.links", "model"} <= {path.name for path in folder.iterdir()}
 
 
-def test_nothing_is_printed_but_the_commands_and_their_results(run_process, tmp_path):
-    done = run_process("demo", "--folder", "demo", cwd=tmp_path, env={"COLUMNS": "80"})
+def test_nothing_is_printed_but_the_commands_and_their_results(run_cli, tmp_path):
+    done = run_cli("demo", "--folder", "demo", cwd=tmp_path, env={"COLUMNS": "80"})
     assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert len(lines) <= 24

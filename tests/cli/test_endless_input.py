@@ -19,8 +19,7 @@ import pytest
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import MAX_LINE_BYTES, read_segments
-from fast_align_wrapper import FastAlign
-from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper import AlignerError, FastAlign
 from fast_align_wrapper.files import MAX_INFLATION
 from tests.conftest import COMMAND, RunCli
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from coverage_eval.cli.options import Command
+from coverage_eval.cli.options import Command, OutputFile
 from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import RunCli
 
@@ -31,12 +31,8 @@ def folder(tmp_path: Path, model: bytes) -> Path:
     (tmp_path / "hyp").write_text("a house house\na dog\n")
     (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1\n")
     (tmp_path / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["a"]}\n')
-    (tmp_path / "map.png").write_text("a\n")
     (tmp_path / "model").write_bytes(model)
     (tmp_path / "link").symlink_to("tgt")
-    for name in ("outs", "refs"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "1").write_text(TARGET)
     return tmp_path
 
 
@@ -68,3 +64,33 @@ def test_inputs_and_outputs_are_different_files(run_cli, folder, command, messag
     assert (result.returncode, result.stdout) == (2, "")
     assert f"Error: {message}" in result.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+BY_SEGMENT = ("rep", "hyp", "tgt", "--sentence-level", "-f", "csv")
+
+
+def test_signatures_beside_a_table_replace_no_input(run_cli, folder):
+    run_cli(*BY_SEGMENT, "-o", "x", cwd=folder)
+    assert (folder / "x.signatures").read_text().startswith("REP|")
+    (folder / "hyp").rename(folder / "w.signatures")
+    for line, said in (
+        (("rep", "w.signatures", *BY_SEGMENT[2:], "-o", "w"), "is one of the input files"),
+        (("rep", "tgt", *BY_SEGMENT[2:], "-o", "v", "--keep", "v.signatures"), "both write to"),
+    ):
+        refused = run_cli(*line, check=False, cwd=folder)
+        assert refused.returncode == 2
+        assert said in refused.stderr
+
+
+def test_targets_are_checked_before_any_work(run_cli, folder):
+    """Every file that a command can write is named by one of its options of these types."""
+    done = run_cli("rep", "no-such-file", "tgt", "-o", "no/x", check=False, cwd=folder)
+    assert "no/x: cannot be written" in done.stderr
+    writing = [
+        (name, option.opts[-1])
+        for name, command in ALL_COMMANDS.items()
+        if isinstance(command, Command)
+        for option in command.params
+        if isinstance(option.type, OutputFile)
+    ]
+    assert len(writing) > 20

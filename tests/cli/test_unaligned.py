@@ -159,7 +159,7 @@ def test_wrong_options_are_refused(run_cli, corpus, arguments, said):
 
 
 def test_the_error_says_what_to_type_and_then_a_report_is_made(run_cli, corpus):
-    report = ("report", "--ref", "ref.txt", *MODEL, "-o", "report.html")
+    report = ("report", "--ref", "ref.txt", *MODEL, "-m", "bleu", "-o", "report.html")
     refused = run_cli(*report, "out.txt", cwd=corpus, check=False)
     assert refused.returncode == 1
     assert (

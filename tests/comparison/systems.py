@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from coverage_eval.comparison.table import Comparison, compare_result
-from coverage_eval.core.measure import Metric, Result
-from coverage_eval.core.score import Statistics
+from coverage_eval.core.measure import Result
+from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.planting import inject_lines
 

@@ -27,20 +27,10 @@ def _raw(text: str) -> str:
 
 
 SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "default": ((*REF, *FEW), {}),
     "a model": ((*REF, *SRC, *MODEL, *FEW), {"sources": "test.de", "model": True}),
-    "no reference": ((*SRC, *FEW), {"references": None, "sources": "test.de"}),
     "no reference, and a model": (
         (*SRC, *MODEL, *FEW),
         {"references": None, "sources": "test.de", "model": True},
-    ),
-    "some metrics": (
-        (*REF, *SRC, *MODEL, *FEW, "-m", "softdrop,rep,omissions,length-ratio"),
-        {
-            "sources": "test.de",
-            "model": True,
-            "metrics": ["softdrop", "rep", "omissions", "length-ratio"],
-        },
     ),
     "a test": (
         (*REF, "-m", "rep", "--baseline", "dropping", "--resamples", "70"),
@@ -54,10 +44,6 @@ SETS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "documents, by the source": (
         (*REF, *SRC, *MODEL, *FEW, "--unaligned"),
         {"sources": "test.de", "model": True, "unaligned": True},
-    ),
-    "documents, by the reference": (
-        (*REF, *FEW, "-m", "rep,missing-lines", "--unaligned"),
-        {"metrics": ["rep", "missing-lines"], "unaligned": True},
     ),
     "several processes, no resamples": ((*REF, "--resamples", "0", "-j", "2"),
                                         {"jobs": 2, "resamples": 0}),

@@ -254,7 +254,9 @@ def test_lost_coverage_of_half_is_marked():
 def test_warnings_notes_and_unknown_words_are_at_the_end():
     references = [f"a house number {n}" for n in range(30)]
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
-    made = replace(made, measured=replace(made.measured, unknown_words={"source_tokens": 0.125}))
+    made = replace(
+        made, measured=replace(made.measured, made={"unknown words": {"source_tokens": 0.125}})
+    )
     topics = {heading: paragraphs for heading, paragraphs, _ in
               report_values(made, ReportOptions())["topics"]}  # fmt: skip
     assert topics["Warnings and notes"] == [item.message for item in made.measured.findings]

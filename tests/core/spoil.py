@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from coverage_eval.core.checks import Sample
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import held_text
-from coverage_eval.core.sample import Sample
 from tests.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]
@@ -83,10 +83,6 @@ def glue(rows: Rows) -> Rows:
 def spell(rows: Rows) -> Rows:
     """Each letter a token."""
     return [list("".join(row)) for row in rows]
-
-
-def capitalize(rows: Rows) -> Rows:
-    return [[token.capitalize() if not i else token for i, token in enumerate(row)] for row in rows]
 
 
 def titles(rows: Rows) -> Rows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Column, ReadingNote, read_segments
+from coverage_eval.core.files import ReadingNote
 from coverage_eval.core.json_objects import find_field
 from coverage_eval.core.text import TextTable
 
@@ -37,12 +36,6 @@ def test_line_breaks_become_a_space_and_are_counted_once(tmp_path):
         f"{path}: column 'out.text': 2 cells with line breaks, read as one line each",
         f"{path}: column 'src': 1 cell with line breaks, read as one line each",
     ]
-
-
-def test_a_quoted_field_of_csv_may_have_line_breaks(tmp_path):
-    (tmp_path / "t.csv").write_text('id,out\n1,"a\nb"\n2,c\n')
-    with pytest.warns(ReadingNote, match="1 cell with line breaks"):
-        assert list(read_segments(Column(TextTable(tmp_path / "t.csv"), "out"))) == ["a b", "c"]
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -86,16 +79,3 @@ def test_what_is_written_back_is_as_it_was(run_cli, tmp_path):
     ]
     kept = [{k: v for k, v in row.items() if k not in {"rep", "reason"}} for row in written]
     assert sorted(kept, key=lambda row: row["id"]) == rows
-
-
-def test_strict_reads_line_breaks(run_cli, tmp_path):
-    write_lines(tmp_path / "t.jsonl", [{"out": "a\nb", "ref": "a b"}])
-    line = ("rep", "t.jsonl:out", "t.jsonl:ref", "--strict")
-    assert run_cli(*line, cwd=tmp_path).returncode == 0
-
-
-def test_no_note_without_line_breaks(tmp_path):
-    path = write_lines(tmp_path / "t.jsonl", [{"out": "a"}, {"out": ""}])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert list(TextTable(path).texts(["out"])) == [("a",), ("",)]

@@ -82,19 +82,6 @@ def test_false_positives_are_near_the_level(test, least, most, of_three):
     assert family in of_three
 
 
-def test_the_order_of_segments_and_systems_does_not_change_differences():
-    metric = BLEU()
-    statistics = {k: metric.statistics(v, REFERENCES) for k, v in SYSTEMS.items()}
-    order = np.random.default_rng(0).permutation(len(REFERENCES))
-    shuffled = {k: statistics[k][order] for k in ("worse", "base", "like")}
-    for test in ("bootstrap", "randomization"):
-        one = paired_test(metric, statistics, "base", test=test, resamples=100)
-        two = paired_test(metric, shuffled, "base", test=test, resamples=100)
-        assert {k: v.difference for k, v in one.items()} == {
-            k: v.difference for k, v in two.items()
-        }
-
-
 def test_equal_outputs_have_a_p_value_of_1():
     """Every resample is a tie, and ties count as at least as large."""
     statistics = REP().statistics(SYSTEMS["worse"], REFERENCES)
@@ -103,13 +90,6 @@ def test_equal_outputs_have_a_p_value_of_1():
         result = paired_test(REP(), systems, "a", test=test, resamples=99)
         assert result["b"].p_value == 1
         assert result["b"].difference == 0
-
-
-def test_p_value_counts_differences_at_least_as_large():
-    """The difference of a single segment has the same size whether it is swapped or not."""
-    systems = {"a": np.array([[0, 0, 4]]), "b": np.array([[2, 0, 4]])}
-    result = paired_test(REP(), systems, "a", test="randomization", resamples=50)
-    assert result["b"].p_value == 1
 
 
 def test_holms_adjustment_in_worked_examples():

@@ -21,14 +21,6 @@ def test_draws_equal_sacrebleus():
     assert counts.tolist() == [np.bincount(row, minlength=7).tolist() for row in drawn]
 
 
-def test_blocks_do_not_change_the_draws(monkeypatch):
-    whole = np.concatenate(list(resample_counts(10, 6, seed=1)))
-    monkeypatch.setattr("coverage_eval.core.significance._BLOCK", 20)
-    blocks = list(resample_counts(10, 6, seed=1))
-    assert len(blocks) == 3
-    assert np.array_equal(np.concatenate(blocks), whole)
-
-
 def test_coverage_is_near_the_nominal_level():
     """A ratio with a known value lies in about 95% of the intervals."""
     generator = np.random.default_rng(8)
@@ -41,15 +33,6 @@ def test_coverage_is_near_the_nominal_level():
         interval = bootstrap_interval(metric, statistics, resamples=300, seed=seed)
         inside += interval.low <= 5.0 <= interval.high
     assert 0.90 <= inside / 300 <= 0.985
-
-
-def test_the_interval_depends_on_the_seed():
-    statistics = np.random.default_rng(0).integers(1, 9, size=(40, 3))
-    one, again, other = (
-        bootstrap_interval(REP(), statistics, resamples=50, seed=seed) for seed in (1, 1, 2)
-    )
-    assert one == again
-    assert one != other
 
 
 def test_undefined_resamples_are_left_out():

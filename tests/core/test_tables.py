@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.show.formats import FORMATS, render
+from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
 
 NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max_size=8)
@@ -60,13 +60,6 @@ def test_markup_is_escaped():
     for start in "*[":  # the line end before would take them as its argument
         assert f"\n{{}}{start}a" in render_table(["words"], [(f"{start}a",)], "latex")
     assert "a \\& b\\_\\$" in render_table(["words"], row, "latex")
-
-
-@pytest.mark.parametrize("output_format", FORMATS)
-def test_text_that_looks_like_a_number_stays_as_it_is(output_format):
-    text = render_table(["score", "words"], [(0.5, "007"), (None, "1e3")], output_format)
-    assert "007" in text
-    assert "1e3" in text
 
 
 def test_json_writes_lazy_rows_as_lists():

@@ -15,6 +15,8 @@ from coverage_eval.core.checks import (
     Finding,
     Gravity,
     Inputs,
+    Sample,
+    SampledText,
     run_checks,
     warn_of,
 )
@@ -22,11 +24,9 @@ from coverage_eval.core.files import CorpusWarning, read_parallel
 from coverage_eval.core.line_checks import (
     LAGS,
     count_shared,
-    find_moved,
     find_orders,
     find_orders_of_lengths,
 )
-from coverage_eval.core.sample import Sample, SampledText
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (
     Rows,
@@ -82,17 +82,10 @@ def partly_right(rows: Rows) -> Rows:
         partly_right,
         lambda rows: confuse(rows, 0.8),
         lambda rows: [[*row, "Ġorġ"] if i % 20 == 0 else row for i, row in enumerate(rows)],
-        lambda rows: [[*row, "#tag"] for row in rows],
     ],
 )
 def test_bad_outputs_are_not_taken_for_wrong_files(noise):
     assert names(sample(sources(), targets(), hyp=noise(targets()))) == []
-
-
-@pytest.mark.parametrize("number", [1, 10, 19, 20, 60])
-def test_short_texts_get_no_warning(number):
-    few = (sources()[:number], targets()[:number])
-    assert names(sample(*few, hyp=omit(few[1]))) == []
 
 
 @pytest.mark.parametrize(
@@ -161,15 +154,13 @@ def reversed_lines(rows: Rows) -> Rows:
         (lambda rows: [row[: len(row) // 3] for row in rows], "says-little", "of the length of"),
         (blank, "blank", "hyp: 151 blank segments where other texts have words, first segment "),
         (lambda rows: subwords(rows, "{}@@ {}"), "subwords", "tokens are subwords, such as '"),
-        (lambda rows: subwords(rows, "▁{} {}"), "subwords", "join the subwords into words first"),
-        (lambda rows: subwords(rows, "{} ##{}"), "subwords", "hyp: "),
+        (lambda rows: subwords(rows, "{} ##{}"), "subwords", "join the subwords into words first"),
         (lambda rows: subwords(rows, "{} {}"), "other-words", "are in more than one piece in hyp"),
         (spell, "other-words", "tokenise all texts alike"),
         (glue, "untokenised", "of the segments have punctuation attached to words; tokenise all"),
         (shift, "shifted", "hyp: line N fits line N+1 of ref better than line N, throughout"),
         (partial(shift, by=-2), "shifted", "fits line N-2 of ref"),
         (shift_half, "shifted", "from about line 251 on; lines are shifted: find the missing or"),
-        (partial(shift, by=7), "out-of-step", "fits its own line of ref no better than"),
         (shuffle, "out-of-step", "the lines are in another order, or the texts do not belong"),
         (reversed_lines, "out-of-step", "than the lines around it, throughout"),
         (partial(shift_half, by=9), "out-of-step", "around it, from about line 251 on"),
@@ -256,11 +247,6 @@ def test_the_length_of_outputs_without_a_reference():
     assert names(sample(sources(), None, a=OUTPUT, hyp=shorter)) == []
 
 
-def test_untokenised_and_shifted_texts_get_both_warnings():
-    seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
-    assert names(seen) == ["shifted", "untokenised"]
-
-
 @pytest.mark.parametrize(("pieces", "found"), [(1, []), (2, ["shifted"])])
 def test_a_fifth_of_the_pieces_out_of_step_is_reported(pieces, found):
     rows = [*shift(OUTPUT[: 50 * pieces]), *OUTPUT[50 * pieces :]]
@@ -277,7 +263,7 @@ def test_a_shift_of_the_last_lines_is_noticed(line, lag):
 
 def test_a_further_reference_out_of_step():
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
-    seen = Sample([SampledText("hyp", OUTPUT)], references, None, range(0, 500, 50))
+    seen = Sample([SampledText("hyp", OUTPUT)], references)
     assert [found.texts for found in findings(seen)] == [("ref2",)]
 
 
@@ -354,11 +340,6 @@ def test_shared_words_against_a_plain_count(one, two):
 
     assert own == pytest.approx(mean(0))
     assert others == pytest.approx([mean(lag) for lag in LAGS])
-
-
-def test_moved_columns_by_hand():
-    assert find_moved("abcd", "ABCD", 1) == ("abc", "BCD")
-    assert find_moved("abcd", "ABCD", -2) == ("cd", "AB")
 
 
 TOKENS = st.text(min_size=0, max_size=6) | st.sampled_from(

@@ -48,7 +48,7 @@ def test_scores_are_those_of_plain_loops(special):
     assert stems is not None
     for referenced in (False, True):
         finder = OmissionFinder.of(special, referenced=referenced)
-        used = rows[:20] if referenced else without_references(rows[:20])
+        used = rows[:10] if referenced else without_references(rows[:10])
         for row, found in zip(used, finder.find(used), strict=True):
             expected = [
                 by_loops(row, model, unit.normal.words, unit.normal.other, cut)
@@ -98,6 +98,7 @@ def test_segments_with_omissions_stand_out(special, repair):
     assert auroc(OmissionFinder.of(special), without_references(rows), lost) > 0.9
 
 
+@pytest.mark.slow
 def test_omissions_stand_out_against_sources_without_spaces():
     """Japanese cut into letters; with the penalty of words the AUROC is .64."""
     pairs = [(japanese.replace(" ", ""), english) for japanese, english in tanaka()]
@@ -145,7 +146,7 @@ def test_spans_are_where_the_words_are_missing(special):
 def test_more_errors_never_lower_the_mean_score(special, kind, referenced):
     finder = OmissionFinder.of(special, referenced=referenced)
     means = []
-    for rate in (0.0, 0.01, 0.02, 0.05):
+    for rate in (0.0, 0.01, 0.05):
         rows, _ = spoilt(kind, rate)
         used = rows if referenced else without_references(rows)
         means.append(np.mean([found.score for found in finder.find(used)]))

@@ -140,9 +140,10 @@ def test_a_gate_knows_the_false_alarms_to_expect():
     assert judge_flags(0, [], 0.04, 0.0).p_value == 1.0
 
 
+@pytest.mark.slow
 def test_complete_translations_are_flagged_as_often_as_asked(special):
     """Text of the same grammar that the model has not seen, singly and four lines joined."""
-    other = generate(2000, seed=8)
+    other = generate(1000, seed=8)
     for size in (1, 4):
         groups = [other[n : n + size] for n in range(0, len(other), size)]
         rows = [

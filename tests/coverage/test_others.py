@@ -34,7 +34,7 @@ def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dic
 
 
 @pytest.mark.parametrize("kind", [Omissions, Additions])
-@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("count", [2, 4])
 def test_an_output_has_the_same_figure_beside_systems_and_peers(special, kind, count):
     names = list(SYSTEMS)[:count]
     compared = figures(special, kind, names)
@@ -45,7 +45,7 @@ def test_an_output_has_the_same_figure_beside_systems_and_peers(special, kind, c
 
 
 @pytest.mark.parametrize("kind", [Omissions, Additions])
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("count", [1, 3])
 def test_an_identical_system_changes_no_figure(special, kind, count):
     names = list(SYSTEMS)[:count]
     before = figures(special, kind, names)
@@ -82,6 +82,7 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
     assert min(seen.values()) > 10
 
 
+@pytest.mark.slow
 def test_flags_agree_with_peoples_labels(shared):
     """All nine outputs of half of WMT23 en-de, by a model of captions; evidence.md has the rest."""
     file = shared / "data" / "wmt23-en-de" / "outputs.tsv"
@@ -112,7 +113,9 @@ def test_named_errors_count_as_omissions(special):
         Dataset.of_lists({"x": outputs}, None, SOURCES[:100]),
         metrics=(), others={"o": Omissions(special)}, named=True, evidence=True,
     ).run()  # fmt: skip
-    kinds = {n: [one.kind for one in errors] for n, errors in result.named["x"].items()}
+    kinds = {
+        n: [one.kind for one in errors] for n, errors in result.made["named errors"]["x"].items()
+    }
     assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
     assert result.statistics_of("o")[60:65, 0].all()

@@ -15,6 +15,7 @@ from tests.aligner.fake_aligners import all_gone
 from tests.faults.test_faults import children_of, inputs, place
 
 __all__ = ["inputs", "place"]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

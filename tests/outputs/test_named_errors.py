@@ -9,9 +9,14 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.files import read_parallel
-from coverage_eval.core.mark import NamedError
-from coverage_eval.outputs.findings import find_named, named_findings, reasons_of
-from coverage_eval.outputs.named import KINDS, NamedErrors
+from coverage_eval.outputs.named import (
+    KINDS,
+    NamedError,
+    NamedErrors,
+    find_named,
+    named_findings,
+    reasons_of,
+)
 from tests.grammar import generate
 from tests.outputs.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
 
@@ -84,21 +89,16 @@ def finder_of(rows: list[Row]) -> NamedErrors:
     ("source", "output", "kind"),
     [
         ("...", "", ""),
-        ("Guten Tag", " \t", "empty"),
         ("Guten Tag", "!?", "empty"),
         ("der Mann sucht den Hund", "Der Mann sucht den Hund", "copy"),
         ("Maria Montessori", "Maria Montessori", ""),
         ("siehe https://example.org/der-mann-sucht", "https://example.org/der-mann-sucht", ""),
-        ("es tut mir leid , ich kann nicht", "I'm sorry, but I can't.", ""),
         ("Tut mir leid, das kann ich nicht.", "Sorry, I can't do that.", ""),
         ("der mann sieht den hund", "I'm sorry, but I can't translate it.", "refusal"),
         ("der mann sieht den hund", "I'm sorry, but I can't do that, and nobody can.", "refusal"),
         ("przykro mi , ale nie moge tego zrobic", "I'm sorry, but I can't see the dog", ""),
-        ("die übersetzung lautet: ja", "the translation is: yes", ""),
         ("** wichtig **", "** important **", ""),
-        ("**wichtig**", "**important**", ""),
         ("der Hund", "**the dog**", "markup"),
-        ("# Titel", "# title", ""),
         ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
         ("guten tag, herr. guten tag, herr.", "good day to you, sir. good day to you, sir.", ""),
@@ -145,38 +145,15 @@ def test_a_model_tells_languages_of_short_texts():
         assert kinds_of(finder, german) == ["wrong-language"]
 
 
-def test_each_system_has_habits_of_its_own():
-    rows = [Row((t, "Result: " + t), (), s) for s, t in PAIRS[:60]]
-    finder = NamedErrors.learn(rows)
-    found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
-    assert found == [[], []]  # one word is no habit
-    rows = [Row((t, "My result: " + t), (), s) for s, t in PAIRS[:60]]
-    finder = NamedErrors.learn(rows)
-    found = [[e.kind for e in errors] for errors in finder.find_row(rows[7])]
-    assert found == [[], ["preamble"]]
-
-
 def test_without_a_source_only_the_output_is_judged():
     outputs = [
-        "",
-        "a house",
-        "**a dog**",
-        "no " * 30,
-        "I'm sorry, but I can't do that",
-        "वह धीरे धीरे धीरे",
-        "the red house by the old river " * 40,
-    ]
+        "", "a house", "**a dog**", "no " * 30, "I'm sorry, but I can't do that",
+        "वह धीरे धीरे धीरे", "the red house by the old river " * 40,
+    ]  # fmt: skip
     rows = [Row((text,)) for text in outputs]
     finder = NamedErrors.learn(rows)
-    assert [kinds_of(finder, row) for row in rows] == [
-        ["empty"],
-        [],
-        ["markup"],
-        ["loop"],
-        [],
-        [],
-        ["loop"],
-    ]
+    found = [" ".join(kinds_of(finder, row)) for row in rows]
+    assert found == ["empty", "", "markup", "loop", "", "", "loop"]
     blank = [Row(("",), ("",)), Row(("",), ("a house",))]
     assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
 
@@ -244,27 +221,16 @@ def test_a_loop_that_the_reference_has_is_none(text):
     assert "loop" in kinds_of(finder, Row(("hey " * 9,), ("hey you",), None))
 
 
-def test_many_equal_lines_do_not_narrow_what_is_usual():
-    rows = [Row((t,), (), s) for s, t in PAIRS[:200]]
-    before = NamedErrors.learn(rows)
-    after = NamedErrors.learn([*rows, *[Row(("a house",), (), "ein haus")] * 100])
-    assert after.habits[0].spread == pytest.approx(before.habits[0].spread, rel=0.05)
-    assert [kinds_of(after, row) for row in rows] == [kinds_of(before, row) for row in rows]
-
-
 @pytest.mark.parametrize(
     ("source", "output", "kind"),
     [
         ("der alte mann sucht heute den hund .", "Sorry, I can't do that.", "refusal"),
         ("der hund schläft heute .", "</s>", "empty"),
-        ("der hund schläft heute .", "<|im_end|>", "empty"),
-        ("der hund schläft heute .", "the dog sleeps today .</s>", "markup"),
         ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "markup"),
         ("der hund schläft heute .", "English: the dog sleeps today .", "preamble"),
         ("Englisch: der hund schläft heute .", "English: the dog sleeps today .", ""),
         ("sudo apt-get install der hund", "sudo apt-get install der hund", ""),
         ("for (mann in hund) { return mann; }", "for (mann in hund) { return mann; }", ""),
-        ("git commit -m der mann sucht den hund", "git commit -m der mann sucht den hund", ""),
         ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "copy"),
     ],
 )
@@ -274,9 +240,3 @@ def test_outputs_have_the_right_names(source, output, kind):
     finder = NamedErrors.learn([Row((t,), (), s) for s, t in PAIRS[:300]],
                                (vocabulary[0], vocabulary[1]))  # fmt: skip
     assert kinds_of(finder, row)[:1] == ([kind] if kind else [])
-
-
-def test_one_word_again_and_again_is_no_refusal():
-    """Though sources of every kind get it."""
-    rows = [Row(("the the the",), (), s) for s, _ in PAIRS[:60]]
-    assert {kind for row in rows for kind in kinds_of(finder_of(rows), row)} == {"loop"}

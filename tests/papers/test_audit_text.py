@@ -26,6 +26,7 @@ def audited(name: str) -> tuple[Claim, ...]:
     return audit_text.AUDITS[name]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "verdicts"),
     [

@@ -46,16 +46,6 @@ PICTURES = {
     "attention_heatmaps_side_by_side": lambda **kwargs: plotting.attention_heatmaps_side_by_side(
         (SOFTMAX_WEIGHTS, CSPARSEMAX_WEIGHTS), SOURCE, (SOFTMAX, CSPARSEMAX), **kwargs
     ),
-    "plot_comparison": lambda **kwargs: plotting.plot_comparison(
-        ["softmax", "csparsemax"],
-        [[29.51, 29.85], [3.37, 2.67]],
-        [[29, 29.4], [3.1, 2.5]],
-        [[30, 30.3], [3.6, 2.9]],
-        labels=["BLEU (higher is better)", "REP (lower is better)"],
-        baseline="softmax",
-        significant=[[False, False], [False, True]],
-        **kwargs,
-    ),
     "plot_differences": lambda **kwargs: plotting.plot_differences(
         ["softmax", "csparsemax", "sparsemax"],
         [[0, 0.34, -0.2], [0, -0.7, 0.1]],

@@ -78,7 +78,7 @@ def test_zero_is_exactly_white_and_the_smallest_weight_is_not(scale):
     assert sum(cell_colour(ax, 2, 2, image)) < sum(cell_colour(ax, 5, 0, image))
 
 
-@pytest.mark.parametrize("side", [3, 900])
+@pytest.mark.parametrize("side", [3, 300])
 def test_tiny_weights_are_tinted_in_maps_of_any_size(side):
     weights = np.zeros((side, side))
     weights[: side // 3] = 1e-16
@@ -167,15 +167,16 @@ def test_labels_of_long_sentences_do_not_overlap(count):
     assert all(a.y0 >= b.y1 - 0.5 for a, b in pairwise(down))
 
 
+@pytest.mark.slow
 def test_long_sentences_keep_readable_labels():
-    words = [f"word{i}" for i in range(1000)]
-    ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))
+    words = [f"word{i}" for i in range(500)]
+    ax = attention_heatmap(np.full((500, 500), 0.002), words, words, fertility=np.ones(500))
     assert max(ax.figure.get_size_inches()) <= 16, "it fits a page"
     assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells"
-    assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
+    assert ax.images[0].get_array().size == 250_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250
-    assert ax.get_xlabel() == f"hypothesis ({len(shown)} of 1000 words are labelled)"
+    assert ax.get_xlabel() == f"hypothesis ({len(shown)} of 500 words are labelled)"
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]

@@ -75,14 +75,6 @@ def test_differences():
 
 
 @compared()
-def test_comparison():
-    made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
-    axes = PICTURES["plot_comparison"](axes=made.subplots(1, 2))
-    assert [bool(bar.get_hatch()) for bar in axes[1].patches] == [True, False]
-    return without_text(made)
-
-
-@compared()
 def test_transformation_curves():
     made = figure(4, 2.4, left=0.1, right=0.97, bottom=0.1, top=0.95)
     PICTURES["transformation_curves"](ax=made.subplots())

@@ -22,7 +22,6 @@ from tests.plotting.pictures import PICTURES
 EDGES = {"simplex", "repeated", "dropped"}
 MANY = {
     "attention_heatmaps_side_by_side": (1, 2),
-    "plot_comparison": (1, 2),
     "plot_differences": (1, 2),
     "simplex_figure1": (4, 4),
 }
@@ -65,12 +64,13 @@ def test_settings_of_the_user_neither_change_nor_matter_and_given_axes_are_drawn
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_labels_touch_neither_lines_nor_one_another_and_no_figure_stays_open(name):
+def test_pictures_have_a_title_one_typeface_and_labels_that_touch_nothing(name):
     open_before = plt.get_fignums()
     with mpl.rc_context(mpl.rcParamsDefault):
         result = PICTURES[name]()
         draw_all(result)
-        figure = np.ravel(np.asarray(result, dtype=object))[0].figure
+        axes = np.ravel(np.asarray(result, dtype=object))
+        figure = axes[0].figure
         drawn = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
         unseen = set(labels_beyond_limits(figure))
         boxes = {
@@ -85,6 +85,10 @@ def test_labels_touch_neither_lines_nor_one_another_and_no_figure_stays_open(nam
     for (label, box), (other, other_box) in combinations(boxes.items(), 2):
         assert not box.padded(-1).overlaps(other_box.padded(-1)), (label, other)
     assert plt.get_fignums() == open_before
+    assert figure.get_suptitle() or axes[0].get_title() or axes[0].get_title("left")
+    assert {text.get_fontproperties().get_name() for text in drawn} == {"DejaVu Sans"}
+    assert {text.get_fontstyle() for text in drawn} == {"normal"}
+    assert not any("$" in text.get_text() for text in drawn)
 
 
 def labels_beyond_limits(figure):
@@ -114,19 +118,6 @@ def sampled(corners):
     """Points on a polygonal chain, closer to one another than letters are high."""
     steps = np.linspace(0, 1, 200)[:, np.newaxis]
     return np.concatenate([corners, *(a + steps * (b - a) for a, b in pairwise(corners))])
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_pictures_have_a_title_and_one_typeface(name):
-    result = PICTURES[name]()
-    draw_all(result)
-    axes = np.ravel(np.asarray(result, dtype=object))
-    figure = axes[0].figure
-    assert figure.get_suptitle() or axes[0].get_title() or axes[0].get_title("left")
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-    assert {text.get_fontproperties().get_name() for text in texts} == {"DejaVu Sans"}
-    assert {text.get_fontstyle() for text in texts} == {"normal"}
-    assert not any("$" in text.get_text() for text in texts)
 
 
 def test_pictures_need_neither_pyplot_nor_a_display():

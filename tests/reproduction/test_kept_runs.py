@@ -13,7 +13,6 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.files import read_parallel
-from tests.conftest import IS_CI
 from tests.reproduction.conftest import SCRIPTS
 
 import score  # isort: skip
@@ -48,6 +47,7 @@ def kept(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_the_page_and_its_tables_come_from_the_kept_runs():
     texts = script().contents(tables())
     for path, text in texts.items():
@@ -172,9 +172,10 @@ def test_a_check_can_fail(ours, said, status, monkeypatch, capsys):
     assert said in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", FILES if IS_CI else ["small-ja-en"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
 def test_every_kept_score_is_recomputed_from_the_translations(name, shared, tmp_path):
-    """One seed of a corpus, in CI of both; DROP's model is trained again on the corpus."""
+    """One seed of each corpus; DROP's model is trained again on the corpus."""
     corpus, names = FILES[name]
     train_src, train_tgt, valid_ref, src, ref = (
         shared / "data" / corpus / name for name in names.split()

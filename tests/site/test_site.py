@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import click
@@ -14,9 +13,6 @@ import pytest
 from coverage_eval.cli import cli
 from tests.browser.conftest import chromium
 from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["chromium"]
 

@@ -212,28 +212,6 @@ def test_vmap_over_any_argument_equals_a_loop(name):
 FAR = [1e16, 1e13, 1e6, 0.9, 0.3, 0.1, -1e6, -1e16, np.finfo(np.float32).min]
 
 
-@pytest.mark.parametrize(
-    ("scores", "bounds"),
-    [
-        (
-            [float(np.finfo(np.float32).min)] * 3,
-            [0.6] * 3,
-        ),  # some people mask with this instead of -inf
-        ([np.finfo(np.float64).min] * 3, [0.6] * 3),
-        ([1e16, 1e16, 1e16 - 2], [0.6, 0.6, 0.6]),
-        ([1e13 + 0.25, 1e13 + 0.5, 1e13 - 0.125, 1e13], [0.3, 0.4, 0.2, 1.0]),
-        ([1e16, 0.3, 0.1], [0.0, 0.8, 1.0]),  # the highest is exhausted, or held by its bound
-        ([1e16, 1e15, 0.3, 0.1, 0.2, -1e16], [0.1, 0.3, 0.35, np.inf, 0.2, 1.0]),
-    ],
-)
-@pytest.mark.parametrize("name", NAMES)
-def test_scores_of_any_size_give_the_references_distribution(name, scores, bounds):
-    rows = [np.array(row) for row in ((scores, bounds) if name in BOUNDED else (scores,))]
-    result = getattr(ours, name)(*map(torch.tensor, rows)).numpy()
-    np.testing.assert_allclose(result, getattr(attention, name)(*rows), rtol=0, atol=1e-12)
-    assert result.sum() == pytest.approx(1, abs=1e-12)
-
-
 @generated(
     st.lists(
         st.tuples(
@@ -359,19 +337,6 @@ def test_no_function_waits_for_the_device(name, device):
         expected = getattr(ours, name)(*(t.detach().cpu() for t in given))
         assert torch.allclose(result.detach().cpu(), expected, atol=1e-12)
     assert all(leaf.grad.device.type == device for leaf in given)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_vmap_and_the_jacobian_agree_with_the_function(name):
-    z, u = smooth_problem(8)
-    given = (z, u) if name in BOUNDED else (z,)
-    function = getattr(ours, name)
-    assert torch.allclose(torch.vmap(function)(*given), function(*given), atol=1e-14)
-    jacobian = torch.func.jacrev(function)(*(t[1] for t in given))
-    alpha = function(*(t[1] for t in given)).numpy()
-    more = (u[1].numpy(),) if name in BOUNDED else ()
-    wanted = reference_jacobian(name, alpha, *more)[0]
-    np.testing.assert_allclose(jacobian.numpy(), wanted, atol=1e-12)
 
 
 def test_the_loss_compiles_and_does_not_wait_for_the_device():

@@ -12,45 +12,27 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import check_inputs, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
+from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    Group,
-    ScoreOutput,
-    options_as,
-    output_option,
-    scoring_options,
-    strict_option,
-)
-from coverage_eval.cli.output import (
-    echo_findings,
-    present_counted,
-    print_lines,
-    show,
-    warn,
-)
-from coverage_eval.cli.texts import corpus_options
+from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.files import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.core.machine import with_bar
-from coverage_eval.core.settings import output_file_setting, setting
+from coverage_eval.core.files import check_readable_again, read_parallel, source_name
+from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
+from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
-from fast_align_wrapper.links import (
-    DEFAULT_SYMMETRIZATION,
-    SYMMETRIZATIONS,
-    format_links,
-)
-from fast_align_wrapper.links import symmetrize as join
+from fast_align_wrapper import links as word_links
 
 _symmetrize_option = option(
-    "--symmetrize", default=DEFAULT_SYMMETRIZATION, type=click.Choice(SYMMETRIZATIONS),
+    "--symmetrize", default=word_links.DEFAULT_SYMMETRIZATION,
+    type=click.Choice(word_links.SYMMETRIZATIONS),
     help="Join the links of the two directions by this heuristic.",
 )  # fmt: skip
 
 
-@click.group("align", cls=Group)
+@click.group("align", cls=options.Group)
 def align() -> None:
     """Word alignment: train a model, align text, symmetrise and evaluate links.
 
@@ -88,10 +70,10 @@ class TrainingOptions:
 
 
 @align.command("train")
-@corpus_options("src", "tgt")
-@options_as("options", TrainingOptions)
-@strict_option
-def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
+@options.text_options("src", "tgt")
+@options.as_object("asked", TrainingOptions)
+@options.strict_option
+def train(texts: Dataset, asked: TrainingOptions, strict: bool) -> None:
     """Train both directions on SRC and TGT, and write one model file.
 
     Other settings of fast_align are arguments of Aligner.train in Python.
@@ -101,36 +83,38 @@ def train(src: Text, tgt: Text, options: TrainingOptions, strict: bool) -> None:
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
       coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
-    if options.output == "-":
+    if asked.output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    if options.purpose is not None:
-        check_readable_again(src, tgt)
-    dataset = Dataset({}, [tgt], src)
-    with Aligner.train_pairs(
-        ((row.source or "", row.references[0]) for row in dataset.rows()),
-        tokenize=options.tokenize,
-        src_tokenize=options.src_tokenize,
-        progress=True,
-    ) as aligner:
-        model = aligner.model
-        few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
-        findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, known=few)
-        echo_findings(findings, strict=strict)
-        if options.purpose == "omissions":
-            add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True)
-        model.save(options.output)
-    say(f"{options.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
+    source, target = texts.given.source, texts.given.references[0]
+    assert source is not None
+    if asked.purpose is not None:
+        check_readable_again(source, target)
+    with progress_bar("training") as progress:
+        reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if asked.purpose else 0.0)
+        rows = counted(texts.rows(), reading, texts.sample.size)
+        with Aligner.train_pairs(
+            ((row.source or "", row.references[0]) for row in rows),
+            tokenize=asked.tokenize,
+            src_tokenize=asked.src_tokenize,
+            progress=training,
+        ) as aligner:
+            model = aligner.model
+            few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
+            findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, known=few)
+            echo_findings(findings, strict=strict)
+            if asked.purpose == "omissions":
+                add_omission_data(aligner, partial(read_parallel, source, target), preparing)
+            model.save(asked.output)
+    say(f"{asked.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @align.command("apply")
 @click.argument("model")
-@corpus_options("src", "tgt")
+@options.text_options("src", "tgt")
 @_symmetrize_option
-@strict_option
-@output_option
-def apply(
-    model: str, src: Text, tgt: Text, symmetrize: str, strict: bool, output: str | None
-) -> None:
+@options.strict_option
+@options.output_option
+def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str | None) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
     The texts are cut into words as the model's training text was.
@@ -140,18 +124,17 @@ def apply(
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
-        dataset = Dataset({}, [tgt], src)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
-            for row in dataset.rows()
+            for row in texts.rows()
         )
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
             is_file = output not in {None, "-"}  # printed links show the progress themselves
-            shown = with_bar(rows, "aligning", dataset.sample.size, wanted=is_file)
-            yield from map(format_links, shown)
-            findings, _ = check_inputs(dataset.sample, tokens=aligner.tokens, aligner=aligner)
+            shown = with_bar(rows, "aligning", texts.sample.size) if is_file else rows
+            yield from map(word_links.format_links, shown)
+            findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)
@@ -161,7 +144,7 @@ def apply(
 @click.argument("fwd")
 @click.argument("rev")
 @_symmetrize_option
-@output_option
+@options.output_option
 def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV.
 
@@ -169,16 +152,18 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
     Example:
       coverage-eval align symmetrize forward.links reverse.links --symmetrize union -o union.links
     """
-    rows = read_link_pairs(fwd, rev)
-    print_lines((format_links(join(one, two, symmetrize)) for one, two in rows), output)
+    joined = (
+        word_links.symmetrize(forward, reverse, symmetrize)
+        for forward, reverse in read_link_pairs(fwd, rev)
+    )
+    print_lines(map(word_links.format_links, joined), output)
 
 
 @align.command("aer")
 @click.argument("links")
 @click.argument("gold")
-@strict_option
-@scoring_options
-def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
+@options.scoring_options
+def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
@@ -186,7 +171,6 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
       coverage-eval align aer test.links test.gold --confidence
     """
     rows = list(read_with_gold(links, gold))
-    statistics = AER.count(rows)
-    counted = [(metric(), statistics) for metric in LINK_METRICS]
-    found = check_gold(*zip(*rows, strict=True), name=source_name(gold))
-    show(warn(present_counted(counted, output), found, strict=strict), output)
+    printable = present_counted([metric() for metric in LINK_METRICS], AER.count(rows), output)
+    findings = check_gold(*zip(*rows, strict=True), name=source_name(gold))
+    show(warn(printable, findings, strict=output.strict), output)

@@ -4,55 +4,33 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from coverage_eval.align.gold import check_gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
+from coverage_eval.attention_maps.arrays import ENDINGS
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
-from coverage_eval.attention_maps.formats.native import ENDINGS
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import Head, UnclearMapsError
-from coverage_eval.attention_maps.scores import (
-    SCORES,
-    ScoreTable,
-    SegmentScores,
-    compare_with_gold,
-)
-from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
+from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
+from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
+from coverage_eval.cli import options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import (
-    FiniteRange,
-    Group,
-    Output,
-    OutputFile,
-    ScoreOutput,
-    options_as,
-    output_option,
-    output_options,
-    parse_list,
-    scoring_options,
-    strict_option,
-)
-from coverage_eval.cli.output import present_counted, print_lines, show, warn
+from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import source_name
-from coverage_eval.core.machine import DiskList
-from coverage_eval.core.settings import file_setting, setting
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
+from coverage_eval.core.metric import file_setting, setting
+from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
 from coverage_eval.core.text import read_segments
-from coverage_eval.plotting import Scale
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from fast_align_wrapper.links import format_links
 
 
-@click.group("attention", cls=Group)
+@click.group("attention", cls=options.Group)
 def attention() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
@@ -115,7 +93,6 @@ class DumpOptions:
         metavar="N|mean",
         callback=_as_index,
     )
-    right_to_left: bool = setting(False, "The model writes from right to left (Marian).")
     words: bool = setting(False, "Merge subwords to words.")
     src_subwords: Scheme | None = setting(
         None, "With --words, how source subwords are marked.", choices=SCHEMES
@@ -136,53 +113,40 @@ class DumpOptions:
             hypotheses=None if self.hyp is None else read_segments(self.hyp),
             input_format=self.input_format,
             orientation=self.orientation,
-            right_to_left=self.right_to_left,
             layer=self.layer,
             head=self.head,
         )
         if not self.words:
             return maps
-        of_words = merged_maps(
+        return merge_subwords(
             maps, source_scheme=self.src_subwords, target_scheme=self.hyp_subwords
         )
-        return DiskList(of_words)
 
 
-@contextmanager
-def saying_how_to_convert(file: str) -> Iterator[None]:
-    """End an error about what a file leaves open with the line to type."""
+def read_maps(file: str) -> Sequence[AttentionMap]:
+    """The maps of a file that leaves nothing open.
+
+    Raises:
+        DataError: As :func:`coverage_eval.attention_maps.load`; what the file leaves open, with the
+            line to type.
+    """
     try:
-        yield
+        return load(file)
     except UnclearMapsError as error:
         options = f"{error.options} -o {Path(file).name.partition('.')[0]}.maps.npz"
         line = f"coverage-eval attention convert {shlex.quote(file)} {options}"
         raise DataError(f"{error}. Type: {line}") from error
 
 
-def _read(file: str) -> Sequence[AttentionMap]:
-    """The maps of a file that leaves nothing open.
-
-    Raises:
-        DataError: As :func:`coverage_eval.attention_maps.load`.
-    """
-    with saying_how_to_convert(file):
-        return load(file)
-
-
 _maps_argument = click.argument("file", metavar="MAPS")
-_threshold_option = option(
-    "--threshold", type=FiniteRange(0, 1, max_open=True),
-    help="Link all words with more weight than this.  [default: each target word's most attended "
-    "source word]",
-)  # fmt: skip
-
 _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 
 
 @attention.command("score", lists={"Scores": _SCORE_LIST})
 @_maps_argument
 @option(
-    "-m", "--metrics", "names", metavar="LIST", callback=parse_list("metric", SCORES), names=SCORES,
+    "-m", "--metrics", "names", metavar="LIST", names=SCORES,
+    callback=options.parse_list("metric", SCORES),
     help="Show these columns, such as confidence,zeros.  [default: all]",
 )  # fmt: skip
 @option(
@@ -190,8 +154,8 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
     is_flag=True,
     help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
-@output_options
-def score(file: str, names: list[str] | None, per_word: bool, output: Output) -> None:
+@options.output_options
+def score(file: str, names: list[str] | None, per_word: bool, output: options.Output) -> None:
     """Print coverage scores of segments and of the corpus.
 
     There is one line per segment, then one for the corpus: the mean over segments, and the sum for
@@ -201,7 +165,7 @@ def score(file: str, names: list[str] | None, per_word: bool, output: Output) ->
     Example:
       coverage-eval attention score maps.npz -m confidence
     """
-    table = score_table(_read(file), names or tuple(SCORES))
+    table = score_table(read_maps(file), names or tuple(SCORES))
     show((_present_words if per_word else _present_segments)(table), output)
 
 
@@ -235,21 +199,14 @@ def _present_segments(scores: ScoreTable) -> Printable:
 def _present_words(scores: ScoreTable) -> Printable:
     """One row per source word: segment and position from 1, coverage, over- or under-attended."""
     header = ("segment", "position", "word", "coverage", "attended")
-    rows: DiskList[tuple[Cell, ...]] = DiskList(
-        (
-            number,
-            i + 1,
-            word,
-            value,
-            "over" if i in item.over else "under" if i in item.under else "",
-        )
-        for number, item in enumerate(scores.segments, start=1)
-        for i, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))
-    )
+    rows: list[tuple[Cell, ...]] = []
+    for number, item in enumerate(scores.segments, start=1):
+        for i, (word, coverage) in enumerate(zip(item.words, item.coverage, strict=True)):
+            attended = "over" if i in item.over else "under" if i in item.under else ""
+            rows.append((number, i + 1, word, coverage, attended))
     signature = str(scores.signature)
-    words = LazyRows(lambda row: dict(zip(header, row, strict=True)), rows)
     table = Table(header, rows, signatures=(signature,))
-    return Printable((table,), data={"signature": signature, "words": words})
+    return Printable((table,), data={"signature": signature, "words": rows_as_dicts(table)})
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:
@@ -271,48 +228,24 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 
 @attention.command("links")
 @_maps_argument
-@_threshold_option
-@output_option
-def links(file: str, threshold: float | None, output: str | None) -> None:
+@options.output_option
+def links(file: str, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
-    Links are source-target, and positions count from 0. EOS is left out, and a target word without
-    any weight has no link.
+    Each target word is linked to the source word that it attends to most. Links are source-target,
+    and positions count from 0. EOS is left out, and a target word without any weight has no link.
 
     \b
     Example:
       coverage-eval attention links maps.npz -o attention.links
     """
-    print_lines((format_links(hard_links(item, threshold)) for item in _read(file)), output)
-
-
-@attention.command("aer")
-@_maps_argument
-@click.argument("gold")
-@_threshold_option
-@strict_option
-@scoring_options
-def aer(file: str, gold: str, threshold: float | None, strict: bool, output: ScoreOutput) -> None:
-    """Print AER and SAER of attention against gold links.
-
-    AER uses the attention's hard links, SAER its weights; both are percentages. GOLD links the
-    tokens of MAPS.
-
-    \b
-    Example:
-      coverage-eval attention aer maps.npz test.gold
-    """
-    maps, golds = _read(file), list(read_gold(gold))
-    figures = compare_with_gold(maps, golds, threshold=threshold)
-    links = [tuple(hard_links(item, threshold)) for item in maps]
-    found = check_gold(links, golds, name=source_name(gold))
-    show(warn(present_counted(figures, output), found, {}, strict=strict), output)
+    print_lines((format_links(hard_links(item)) for item in read_maps(file)), output)
 
 
 @attention.command("convert", endings=ENDINGS)
-@options_as("dump", DumpOptions, click.argument("file", metavar="DUMP"))
+@options.as_object("dump", DumpOptions, click.argument("file", metavar="DUMP"))
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
     help="Write this .npz or .jsonl file.",
 )  # fmt: skip
 def convert(dump: DumpOptions, output: str) -> None:
@@ -336,19 +269,15 @@ def convert(dump: DumpOptions, output: str) -> None:
     help="The segment, counted from 1.",
 )  # fmt: skip
 @option(
-    "--scale", default="auto", type=click.Choice(get_args(Scale)),
-    help="Colours cover weights from 0 to 1 (fixed), up to the map's largest (max), or their "
-    "square roots (sqrt). The last two show the structure of a map with only small weights.",
-)  # fmt: skip
-@option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
     help="Write this .png, .svg or .pdf file.",
 )  # fmt: skip
-def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -> None:
+def plot(file: str, number: int, other: str | None, output: str) -> None:
     """Draw the attention of one segment, of one system or of two.
 
     Rows are source words, columns are hypothesis words, and zeros are white. The map of OTHER,
     another system's maps with its own words, is drawn beside that of MAPS, on the same scale.
+    coverage_eval.plotting has other scales of colours.
 
     \b
     Example:
@@ -359,7 +288,7 @@ def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -
 
     files = [file] if other is None else [file, other]
     items = []
-    for maps in map(_read, files):
+    for maps in map(read_maps, files):
         if number > len(maps):
             raise DataError(f"--index {number}: there are {len(maps)} segments")
         items.append(maps[number - 1])
@@ -368,17 +297,17 @@ def plot(file: str, number: int, other: str | None, scale: Scale, output: str) -
             rows, columns = item.weights.shape
             raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
     if other is None:
-        ax = plotting.attention_heatmap(items[0], scale=scale)
+        ax = plotting.attention_heatmap(items[0])
     else:
         stems = Path(file).stem, Path(other).stem
         both, names = (items[0], items[1]), stems if stems[0] != stems[1] else (file, other)
-        ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names, scale=scale)
+        ax, _ = plotting.attention_heatmaps_side_by_side(both, systems=names)
     save_figure(ax, output, tight=True)
 
 
 @attention.command("simplex", endings=PICTURES)
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 def simplex(output: str) -> None:

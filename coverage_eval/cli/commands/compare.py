@@ -4,68 +4,44 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from coverage_eval.attention_maps import AttentionMap, load
-from coverage_eval.cli.commands.attention import saying_how_to_convert
-from coverage_eval.cli.gate import CLOSED
+from coverage_eval.align.aligner import AlignerSettings
+from coverage_eval.cli import options
+from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say, wrap
-from coverage_eval.cli.options import (
-    Command,
-    Output,
-    OutputFile,
-    given_options,
-    jobs_option,
-    options_as,
-    output_options,
-    parse_differences,
-    parse_list,
-    parse_named_files,
-    refuse,
-    signature_option,
-    strict_option,
-)
-from coverage_eval.cli.output import echo_findings, print_lines, show, warn
-from coverage_eval.cli.texts import (
-    OF_DROP,
-    AlignmentOptions,
-    alignment_options,
-    corpus_options,
-)
+from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
-from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict
+from coverage_eval.comparison.evidence import evidence_lines
+from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import (
     Comparison,
     compare_result,
-    evidence_lines,
     present_comparison,
     present_comparison_segments,
 )
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, check_source, file_of, read_segments
-from coverage_eval.core.measure import Result
-from coverage_eval.core.settings import setting
+from coverage_eval.core.files import Text, check_source, file_of
+from coverage_eval.core.machine import parts, progress_bar
+from coverage_eval.core.measure import Result, TokenMetric
+from coverage_eval.core.metric import setting
 from coverage_eval.core.show.table import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
-from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.registry import METRICS, metric_class
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,23 +49,23 @@ class ComparisonOptions:
     """Systems and how they are compared.
 
     Attributes:
-        systems: Texts of outputs by name.
+        texts: Outputs by the systems' names, references and source.
+        documents: The tokeniser of outputs of other lines than their source; None if lines match.
         alignment: Where links come from.
         test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
-        documents: The tokeniser of outputs of other lines than their source; None if lines match.
+        scores: Files or columns with scores of other programs, by name.
     """
 
-    systems: Mapping[str, Text]
-    alignment: AlignmentOptions
+    texts: Dataset
+    documents: str | None
+    alignment: AlignerSettings
     test: SignificanceTest
     jobs: int
     strict: bool
-    ref: tuple[Text, ...]
     metrics: list[str] | None
     scores: Mapping[str, Text]
     lower_is_better: list[str] | None
-    documents: str | None
     lowercase: bool = setting(False, "Lowercase every side, for rep.")
     tokenize: str | None = setting(
         None,
@@ -98,25 +74,23 @@ class ComparisonOptions:
         choices=TOKENIZERS,
     )
 
-    @cached_property
-    def evaluation(self) -> Evaluation:
-        """What is scored, without what is read from files."""
+    def evaluation(self, **more: Any) -> Evaluation:
+        """What is scored.
+
+        Args:
+            **more: Further fields.
+        """
         return Evaluation(
-            Dataset(self.systems, self.ref, self.alignment.src),
+            self.texts,
             self.alignment,
             self.metrics,
             tokenize=self.tokenize,
             lowercase=self.lowercase,
             jobs=self.jobs,
             named=True,
-            progress=True,
             documents=self.documents,
+            **more,
         )
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The metrics that were asked for, or those that the texts and the aligner allow."""
-        return [str(name) for name in self.evaluation.column_names()[0]]
 
     def check(self) -> None:
         """Refuse mistakes on the command line before any file is read.
@@ -124,40 +98,42 @@ class ComparisonOptions:
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        alignment, baseline = self.alignment, self.test.baseline
+        texts, baseline = self.texts, self.test.baseline
         wanted = self.metrics and not any(metric_class(name).needs for name in self.metrics)
-        if not (self.ref or alignment.src or wanted):
+        if not (texts.references or texts.source or wanted):
             raise click.UsageError(self._how_to_name_the_reference())
-        alignment.check()
+        kinds = {str(name): metric_class(str(name)) for name in self.evaluation().column_names()[0]}
+        options.check_links(
+            self.alignment, texts.source, {f"metric {name}": kinds[name].needs for name in kinds}
+        )
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
         taken = [name for name in self.scores if name in METRICS]
-        refuse({
-            f"the baseline {baseline!r} is not one of the systems {', '.join(self.systems)}":
-                baseline is not None and baseline not in self.systems,
-            f"--scores {', '.join(taken)}: is a metric of this program; rename it": taken,
-            f"--lower-is-better {', '.join(unknown)}: it is not among the --scores": unknown,
-        })  # fmt: skip
-        kinds = {name: metric_class(name) for name in self.names}
-        for name, kind in kinds.items():
-            if kind.needs & {"links", "coverages"}:
-                purpose = "--prepare-for omissions " if name == "omissions" else ""
-                alignment.require(f"metric {name}", kind.needs, purpose)
+        lacking = [
+            f"metric {name} needs {flag}"
+            for name, kind in kinds.items()
             for need, flag, text in (
                 ("documents", "--unaligned", self.documents),
-                ("references", "--ref", self.ref),
-                ("sources", "--src", alignment.src),
-            ):
-                if need in kind.needs and not text:
-                    raise click.UsageError(f"metric {name} needs {flag}")
-        words = given_options() & {"tokenize", "lowercase"}
-        if words and not any(issubclass(kind, TokenMetric) for kind in kinds.values()):
-            flags = " and ".join(f"--{name}" for name in sorted(words))
-            raise click.UsageError(f"{flags} is not for {' and '.join(kinds)}: only rep takes it")
+                ("references", "--ref", texts.references),
+                ("sources", "--src", texts.source),
+            )
+            if need in kind.needs and not text
+        ]
+        words = sorted(options.given_options() & {"tokenize", "lowercase"})
+        takes_words = any(issubclass(kind, TokenMetric) for kind in kinds.values())
+        options.refuse({
+            f"the baseline {baseline!r} is not one of the systems {', '.join(texts.systems)}":
+                baseline is not None and baseline not in texts.systems,
+            f"--scores {', '.join(taken)}: is a metric of this program; rename it": taken,
+            f"--lower-is-better {', '.join(unknown)}: it is not among the --scores": unknown,
+            "; ".join(lacking): lacking,
+            f"{' and '.join(f'--{name}' for name in words)} is not for {' and '.join(kinds)}: only "
+            "rep takes it": words and not takes_words,
+        })  # fmt: skip
 
     def _how_to_name_the_reference(self) -> str:
-        if len(self.systems) < 2:
+        if len(self.texts.systems) < 2:
             return "--ref is missing, or --src to compare without a reference"
-        files = {name: str(text) for name, text in self.systems.items()}
+        files = {name: str(text) for name, text in self.texts.given.systems.items()}
         # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
         named = click.get_current_context().params["files"] or files
         first = files.pop(next(iter(named)))
@@ -167,8 +143,8 @@ class ComparisonOptions:
             f"type: {path} --ref {first} {' '.join(files.values())}"
         )
 
-    def measure(self, *, evidence: bool) -> Result:
-        """Read the texts, align them and count.
+    def compare(self, *, evidence: bool) -> Comparison:
+        """Read the texts, align them, count and test.
 
         Args:
             evidence: Whether evidence will be asked for.
@@ -177,45 +153,50 @@ class ComparisonOptions:
             DataError: As :func:`coverage_eval.comparison.table.compare`.
             AlignerError: The aligner failed.
         """
-        scores = map(file_of, self.scores.values())  # whose columns are no texts
-        check_source(*self.ref, *self.systems.values(), self.alignment.src, *scores)
+        check_source(*map(file_of, self.scores.values()))  # whose columns are no texts
+        lower = self.lower_is_better or ()
         given = {
-            name: read_given(
-                name, file, list(self.systems), lower=name in (self.lower_is_better or ())
-            )
+            name: read_given(name, file, list(self.texts.systems), lower=name in lower)
             for name, file in self.scores.items()
         }
-        return replace(self.evaluation, others=given, evidence=evidence).run()
+        with progress_bar("comparing") as progress:
+            measuring, testing = parts(progress, 9.0, 1.0)
+            evaluation = self.evaluation(others=given, evidence=evidence, progress=measuring)
+            comparison = compare_result(evaluation.run(), self.test)
+            testing(1.0)
+        return comparison
 
 
 _OPTIONS = (
-    alignment_options(without=OF_DROP),
+    options.alignment_options(without=options.OF_DROP),
     option(
-        "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+        "-m", "--metrics", metavar="LIST", names=METRICS,
+        callback=options.parse_list("metric", METRICS),
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
         "for English; without --ref rep-letters-no-ref,length-ratio, and omissions with a model]",
     ),
     option(
-        "--scores", metavar="NAME=FILE", multiple=True, callback=parse_named_files, is_eager=True,
-        group="Metrics",
+        "--scores", metavar="NAME=FILE", multiple=True, is_eager=True, group="Metrics",
+        callback=options.parse_named_files,
         help="Add a column with the segment scores in this file, with intervals and tests: CSV "
         "or JSON of comet-score.",
     ),
     option(
-        "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
+        "--lower-is-better", metavar="LIST", group="Metrics",
+        callback=options.parse_list("score", ()),
         help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
-    options_as("test", SignificanceTest, group="Statistics"),
-    jobs_option,
-    strict_option,
+    options.as_object("test", SignificanceTest, group="Statistics"),
+    options.jobs_option,
+    options.strict_option,
 )  # fmt: skip
 
 
-def comparison_options(command: F) -> Callable[..., Any]:
+def comparison_options(command: Any) -> Any:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options("systems", options=("ref",))(
-        options_as("options", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
+    return options.text_options("systems", options=("ref",))(
+        options.as_object("asked", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
     )
 
 
@@ -227,7 +208,7 @@ class TableOptions:
         None,
         f"Add these tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
         metavar="LIST",
-        callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
+        callback=options.parse_list("breakdown", ("all", *BREAKDOWNS)),
     )
     worst: int | None = setting(
         None,
@@ -243,23 +224,28 @@ class TableOptions:
         "all evidence.",
         group=GROUPS[0],
     )
-    trust: bool = setting(
-        False,
-        "Say how far omissions and additions can be believed on these texts: plant errors in some "
-        "segments and count how many are found.",
+    fail_if_worse: dict[str, float] | None = setting(
+        None,
+        "End with exit status 3 if a system is significantly worse than the baseline by one of "
+        "these metrics, separated by commas. A number is the least difference that counts, as in "
+        "rep,drop=0.5.",
+        metavar="LIST",
+        callback=options.parse_differences,
+        group="Statistics",
     )
 
-    def check(self, options: ComparisonOptions, output: Output) -> None:
+    def check(self, systems: Sequence[str], output: options.Output) -> None:
         """Refuse tables that cannot be made or printed, before any text is read.
 
         Raises:
             click.UsageError: The first thing that is wrong.
-            DataError: A file is missing.
         """
         picture = Path(output.output or "").suffix.lower() in PICTURES
-        refuse({
+        options.refuse({
+            "--fail-if-worse needs a system beside the baseline":
+                self.fail_if_worse and len(systems) < 2,
             f"-o {output.output} draws differences from a baseline: it needs another system":
-                picture and len(options.systems) < 2,
+                picture and len(systems) < 2,
             f"-o {output.output} draws the differences of corpus scores; leave "
             "--sentence-level, --breakdown and --worst out":
                 picture and (self.sentence_level or self.breakdown or self.worst),
@@ -272,47 +258,40 @@ class TableOptions:
             output.require_several("--breakdown" if self.breakdown else "--worst")
 
     def present(self, comparison: Comparison, result: Result, *, signature: bool) -> Printable:
-        """The table of systems with its breakdowns, or the segments."""
+        """The table of systems with its breakdowns, or the segments.
+
+        Raises:
+            click.UsageError: A breakdown needs another metric or text.
+        """
         if self.sentence_level:
             return present_comparison_segments(comparison, self.worst)
         tables = []
         if self.breakdown:
-            try:
+            with _usage_errors("--breakdown"):
                 tables = break_down(result, None if "all" in self.breakdown else self.breakdown)
-            except ValueError as error:  # a metric or a text is missing
-                raise click.UsageError(f"--breakdown: {error}") from error
         if self.worst:
             tables.append(comparison.most_different(self.worst))
         return present_comparison(comparison, tables, signature=signature)
 
 
-def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
+@contextmanager
+def _usage_errors(flag: str) -> Iterator[None]:
+    """Blame an option for what its value asks for in vain."""
     try:
-        return find_worse(comparison, gate)
+        yield
     except DataError:
         raise
-    except ValueError as error:  # a gate that cannot close
-        raise click.UsageError(f"--fail-if-worse: {error}") from error
+    except ValueError as error:
+        raise click.UsageError(f"{flag}: {error}") from error
 
 
-@click.command("compare", cls=Command, endings=PICTURES)
+@click.command("compare", cls=options.Command, endings=PICTURES)
 @comparison_options
-@options_as("tables", TableOptions, group="Output")
-@option(
-    "--fail-if-worse", "guarded", metavar="LIST", callback=parse_differences,
-    group="Statistics",
-    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
-    "these metrics, separated by commas. A number is the least difference that counts, as in "
-    "rep,drop=0.5.",
-)  # fmt: skip
-@signature_option
-@output_options
+@options.as_object("tables", TableOptions, group="Output")
+@options.signature_option
+@options.output_options
 def compare(
-    options: ComparisonOptions,
-    tables: TableOptions,
-    guarded: dict[str, float] | None,
-    signature: bool,
-    output: Output,
+    asked: ComparisonOptions, tables: TableOptions, signature: bool, output: options.Output
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
@@ -331,55 +310,49 @@ def compare(
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
-    options.check()
-    refuse({
-        "--fail-if-worse needs a system beside the baseline":
-            guarded and len(options.systems) < 2,
-    })  # fmt: skip
-    gate = Gate(guarded) if guarded else None
-    tables.check(options, output)
+    asked.check()
+    tables.check(asked.texts.systems, output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
-    result = options.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
-    comparison = compare_result(result, options.test)
+    comparison = asked.compare(evidence=bool(tables.breakdown or tables.worst or is_detailed))
+    result = comparison.measured
     is_brief = output.output is None and output.output_format == "text"
     printable = tables.present(comparison, result, signature=signature or not is_brief)
-    worse = _find_worse(comparison, gate) if gate else []
-    if gate:
+    worse = []
+    if tables.fail_if_worse:
+        gate = Gate(tables.fail_if_worse)
+        with _usage_errors("--fail-if-worse"):
+            worse = find_worse(comparison, gate)
         data = printable.data | {"gate": gate_as_dict(gate, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.unknown_words, strict=options.strict)
+    unknown = result.made.get("unknown words")
+    printable = warn(printable, result.findings, unknown, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:
         print_lines(evidence_lines(comparison), output.output, as_is=True)
     else:
         show(printable, output, signed=signature)  # once nothing can fail any more
-    if tables.trust:
-        for sentence in trust_sentences(result, comparison.trust):
-            say(sentence)
-    if tables.trust and not comparison.trust:
-        say("--trust: no column of omissions or additions, or no segment is long enough", "note")
     for item in worse:
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:
         click.get_current_context().exit(CLOSED)
 
 
-@click.command("report", cls=Command, endings=(".html",))
+@click.command("report", cls=options.Command, endings=(".html",))
 @comparison_options
 @option(
-    "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
-    help="Show the attention of this system, from a file of 'attention convert', or of a toolkit "
-    "if its words are those of --src and FILE.",
+    "--attention", "maps", metavar="[NAME=]MAPS", multiple=True,
+    callback=options.parse_named_files,
+    help="Show the attention of this system, from a file of 'attention convert'.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
 @option(
-    "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
+    "-o", "--output", metavar="FILE", type=options.OutputFile(), required=True,
     help="Write the report to this file.",
 )  # fmt: skip
 def report(
-    options: ComparisonOptions,
-    dumps: dict[str, str],
+    asked: ComparisonOptions,
+    maps: dict[str, str],
     title: str | None,
     output: str,
 ) -> None:
@@ -394,13 +367,11 @@ def report(
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    maps = _by_system(dumps, options.systems)
-    options.check()
-    check_source(*maps.values())
-    attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    result = options.measure(evidence=True)
-    comparison = compare_result(result, options.test)
-    echo_findings(result.findings, strict=options.strict)
+    files = _by_system(maps, asked.texts.systems)
+    asked.check()
+    attention = {name: read_maps(file) for name, file in files.items()}
+    comparison = asked.compare(evidence=True)
+    echo_findings(comparison.measured.findings, strict=asked.strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
         page = make_report(comparison, title=title, command=command, attention=attention)
@@ -412,7 +383,7 @@ def report(
         print_lines(wrap(sentence, sys.stdout) for sentence in told)
 
 
-def _by_system(files: Mapping[str, str], systems: Mapping[str, Text]) -> Mapping[str, str]:
+def _by_system(files: Mapping[str, str], systems: Sequence[str]) -> Mapping[str, str]:
     """Files of attention by system; a single system needs no name."""
     if len(files) == len(systems) == 1:
         return dict(zip(systems, files.values(), strict=True))
@@ -422,20 +393,3 @@ def _by_system(files: Mapping[str, str], systems: Mapping[str, Text]) -> Mapping
             f"{', '.join(systems)}"
         )
     return files
-
-
-def _read_attention(file: str, system: str, options: ComparisonOptions) -> Sequence[AttentionMap]:
-    """The maps of a system, with the file's own tokens or else with the words of the texts."""
-    try:
-        maps: Sequence[AttentionMap] = load(file)
-    except DataError:  # the texts may help; if not, the error is raised again below
-        maps = []
-    if maps and all(None not in {item.source, item.hypothesis} for item in maps):
-        return maps
-    source = options.alignment.src
-    with saying_how_to_convert(file):
-        return load(
-            file,
-            sources=None if source is None else read_segments(source),
-            hypotheses=read_segments(options.systems[system]),
-        )

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.cli.gate import gate_documents
-from coverage_eval.cli.help import option
+from coverage_eval.cli import options
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    Command,
-    Percentage,
-    jobs_option,
-    options_as,
-    refuse,
-)
-from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.cli.texts import named_texts
-from coverage_eval.comparison.report.document_view import ViewedDocument, render_documents
+from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.checks import Finding
-from coverage_eval.core.settings import (
-    file_setting,
-    output_file_setting,
-    setting,
-)
-from coverage_eval.core.show.formats import render_lines
+from coverage_eval.core.machine import progress_bar
+from coverage_eval.core.metric import file_setting, output_file_setting, setting
+from coverage_eval.core.show.formats import OF_ONE_TABLE, render_lines
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
 
@@ -36,6 +24,9 @@ if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument
 
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
+
+MAX_LISTED = 5
+"""Documents that a closed gate names."""
 
 
 @dataclass(frozen=True)
@@ -73,21 +64,13 @@ class SegmentOptions:
         "End with exit status 3 if a document lacks more than this percentage of its source's "
         "words in whole lines, and name these documents.",
         metavar="PERCENT",
-        type=Percentage(0, 100),
+        type=options.Percentage(0, 100),
         group="Output",
-    )
-    keep: str | None = output_file_setting(
-        "Write the documents that lack no more than --fail-above (by default nothing) to this "
-        "file: JSON Lines with source, output, score and the missing lines.",
-        group="Output",
-    )
-    reject: str | None = output_file_setting(
-        "Write the other documents to this file.", group="Output"
     )
 
     def check(self) -> None:
         """Raise a usage error for options that do not say what to cut, and by what."""
-        refuse({
+        options.refuse({
             "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
             "language": bool(self.ref) == bool(self.src),
             "--ref needs no --model": self.ref and self.model,
@@ -96,11 +79,11 @@ class SegmentOptions:
         })  # fmt: skip
 
 
-@click.command("segment", cls=Command, endings=(".html",), any_ending=True)
-@options_as("options", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
-@jobs_option
-@option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors.")
-def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
+@click.command("segment", cls=options.Command, endings=(".html",), any_ending=True)
+@options.as_object("asked", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
+@options.jobs_option
+@options.strict_option
+def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     """Cut an output by its source's lines, and find the lines that are missing.
 
     OUTPUT is the translation of a document, with any lines ('-' reads standard input; .gz and .zst
@@ -122,32 +105,35 @@ def segment(options: SegmentOptions, jobs: int, strict: bool) -> None:
     from coverage_eval.documents.cut_documents import read_documents, segment_documents
     from coverage_eval.documents.segment import Segmenter, summary
 
-    options.check()
-    texts = named_texts({"hyp": options.hyp, "src": options.src, "ref": options.ref})
+    asked.check()
+    texts = options.named_texts({"hyp": asked.hyp, "src": asked.src, "ref": asked.ref})
     documents = read_documents(texts["hyp"], texts["ref"] or texts["src"])
-    if options.ref:
+    if asked.ref:
         lines = (line for document in documents for line in document.source)
-        segmenter = Segmenter.of_references(options.tokenize, lines)
+        segmenter = Segmenter.of_references(asked.tokenize, lines)
     else:
-        with Aligner.load(str(options.model)) as aligner:
+        with Aligner.load(str(asked.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
-    found = segment_documents(documents, segmenter, jobs=jobs, progress=True)
+    with progress_bar("cutting documents") as progress:
+        found = segment_documents(documents, segmenter, jobs=jobs, progress=progress)
     blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
-    is_page = (options.output or "").lower().endswith(".html")
-    shown: Iterable[str] = [_page(found)] if is_page else _lines(found, options.output_format)
-    print_lines(shown, options.output, as_is=True)
+    is_page = (asked.output or "").lower().endswith(".html")
+    shown: Iterable[str] = [_page(found)] if is_page else _lines(found, asked.output_format)
+    print_lines(shown, asked.output, as_is=True)
     said = summary([cut.segmentation for cut in found])
-    is_silent = options.output_format == "text" and not is_page
+    is_silent = asked.output_format == "text" and not is_page
     has_more = is_silent and any(row["line"] is None for row in _rows(found))
     hint = "; -f tsv shows them" if has_more else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
-    gate_documents(found, options.fail_above, options.keep, options.reject)
+    gate_documents(found, asked.fail_above)
 
 
 def _page(found: Sequence[CutDocument]) -> str:
     """Source and output side by side."""
+    from coverage_eval.comparison.report.page import ViewedDocument, render_documents
+
     title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
     return render_documents([ViewedDocument.of(cut) for cut in found], title)
 
@@ -174,3 +160,94 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
     cells = [tuple(row.values()) for row in rows]
     pieces = Printable((Table(COLUMNS, cells),), data={"documents": documents, "pieces": rows})
     return render_lines(pieces, form)
+
+
+def gate_documents(
+    documents: Sequence[CutDocument],
+    fail_above: float | None,
+    keep: str | None = None,
+    reject: str | None = None,
+    *,
+    additions: bool = False,
+) -> None:
+    """Write the documents that lack too much, and the others; then end the run if there are any.
+
+    Args:
+        documents: The documents.
+        fail_above: The percentage of the source's words that may be in missing lines.
+        keep: The file for good documents, as JSON Lines; None for none.
+        reject: The file for the others.
+        additions: Judge by the percentage of output words that belong to no line instead.
+    """
+    figure = "extra" if additions else "score"
+    records = [_record(cut) for cut in documents]
+    bad = [record for record in records if record[figure] > (fail_above or 0.0)]
+    for file, is_bad in ((keep, False), (reject, True)):
+        if file is not None:
+            chosen = (record for record in records if (record in bad) == is_bad)
+            print_lines((json.dumps(record, ensure_ascii=False) for record in chosen), file)
+    if fail_above is not None and bad:
+        names = [record["document"] for record in bad]
+        listed = ", ".join(names[:MAX_LISTED]) + " …" * (len(bad) > MAX_LISTED)
+        has = f"lack more than {fail_above:g}% of the source's words"
+        if additions:
+            has = f"have more than {fail_above:g}% of their words beside the source's lines"
+        say(f"{len(bad)} of {len(documents)} documents {has}: {listed}", "failed")
+        click.get_current_context().exit(CLOSED)
+
+
+def _record(cut: CutDocument) -> dict[str, Any]:
+    """A document for --keep and --reject."""
+    return {
+        **document_figures(cut),
+        "missing": [passage.to_dict() for passage in cut.passages],
+        "source": "\n".join(cut.document.source),
+        "output": "\n".join(cut.document.output),
+    }
+
+
+def document_figures(cut: CutDocument) -> dict[str, Any]:
+    """A document's name, and its percentages of missing source words and of extra words."""
+    segmentation = cut.segmentation
+    return {
+        "document": cut.document.name,
+        "score": 100 * segmentation.score,
+        "extra": 100 * segmentation.extra_share,
+    }
+
+
+def with_passages(
+    printed: Printable, documents: Sequence[CutDocument], output: options.ScoreOutput
+) -> Printable:
+    """Put missing lines, and text that belongs to none, before what is printed of segments."""
+    if output.score_only or output.output_format in OF_ONE_TABLE:
+        return printed
+    passages = [passage for cut in documents for passage in cut.passages]
+    extra = [
+        (cut.document.name, piece)
+        for cut in documents
+        for line in cut.line_cuts()
+        for piece in line.extra
+    ]
+
+    def place(document: str, where: object) -> str:
+        return f"{document}, {where}" if len(documents) > 1 else str(where)
+
+    lost = Table(
+        ("missing", "lines", "words"),
+        [(place(item.document, item), item.last - item.first + 1, item.words) for item in passages],
+        "Lines without a translation" if passages else "No line is without a translation.",
+    )
+    more = Table(
+        ("extra", "words", "text"),
+        [(place(name, piece.place), piece.words, piece.text) for name, piece in extra],
+        "Text that belongs to no line",
+    )
+    data = {
+        **printed.data,
+        "passages": [passage.to_dict() for passage in passages],
+        "additions": [{"document": name, **piece.to_dict()} for name, piece in extra],
+        "documents": [document_figures(cut) for cut in documents],
+    }
+    tables = (lost, *([more] if extra else []), *printed.tables)
+    return replace(printed, tables=tables, data=data)

@@ -10,8 +10,13 @@ from urllib.parse import urlencode
 
 from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
-from coverage_eval.comparison.report.document_view import ViewedDocument
-from coverage_eval.comparison.report.page import Report, packed, render_page, sentence
+from coverage_eval.comparison.report.page import (
+    Report,
+    ViewedDocument,
+    packed,
+    render_page,
+    sentence,
+)
 from coverage_eval.comparison.report.segments import ReportOptions, find_examples, segment_records
 from coverage_eval.comparison.table import (
     Comparison,
@@ -90,7 +95,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     documents: dict[str, list[ViewedDocument]] = {}
     lines = left_out = 0
     for system in systems:
-        for cut in result.documents.get(system, ()):
+        for cut in result.made.get("documents", {}).get(system, ()):
             lines += len(cut.document.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(cut))
@@ -215,10 +220,9 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     if comparison.trust:
         yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
-    if result.unknown_words:
+    if unknown := result.made.get("unknown words"):
         shares = [
-            f"{name.replace('_', ' ')}: {100 * share:.1f}%"
-            for name, share in result.unknown_words.items()
+            f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in unknown.items()
         ]
         yield "Words that the aligner's model does not know", shares, ()
     said = [finding.message for finding in result.findings]

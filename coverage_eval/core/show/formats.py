@@ -1,4 +1,4 @@
-"""The output formats, and CSV and JSON, which programs read.
+"""The output formats: CSV and JSON, which programs read, and LaTeX.
 
 A new format is a function and a line in :data:`FORMATS`.
 
@@ -14,22 +14,28 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from coverage_eval.core.show.latex import render_latex
 from coverage_eval.core.show.table import (
+    Cell,
+    Kinds,
     Printable,
-    RowLabel,
     ScoreCell,
     Style,
     Table,
+    cell_lines,
+    escape_controls,
     escape_csv,
     escape_json,
+    notes_with_marks,
+    render_markdown,
     rows_as_dicts,
+    side,
     survey,
+    without_empty_columns,
 )
 
-__all__ = ["FORMATS", "Format", "render", "render_lines"]
+__all__ = ["FORMATS", "OF_ONE_TABLE", "render", "render_lines"]
 
 
 def render(printable: Printable, output_format: str = "text", **style: Any) -> str:
@@ -51,19 +57,13 @@ def render_lines(printable: Printable, output_format: str = "text", **style: Any
     Raises:
         ValueError: Several tables in a format that can hold only one, such as CSV.
     """
-    return FORMATS[output_format].render(printable, Style(**style))
+    return FORMATS[output_format](printable, Style(**style))
 
 
 def _render_text(printable: Printable, style: Style) -> Iterator[str]:
     from coverage_eval.core.show.text import render_text  # rich takes a tenth of a second
 
     return render_text(printable, style)
-
-
-def _render_markdown(printable: Printable, style: Style) -> Iterator[str]:
-    from coverage_eval.core.show.text import render_markdown
-
-    return render_markdown(printable, style)
 
 
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _records(table: Table) -> Iterator[list[object]]:
         signatures *= len(table.rows)
     header: list[object] = []
     for name, column in zip(table.header, survey(table), strict=True):
-        header += [name, "low", "high"] if column.scores else [name]
+        header += [name, "low", "high"] if "score" in column else [name]
     yield [*header, "signature"] if signatures else header
     for number, row in enumerate(table.rows):
         cells: list[object] = []
@@ -129,7 +129,7 @@ def _records(table: Table) -> Iterator[list[object]]:
             if isinstance(cell, ScoreCell):
                 cells += [cell.value, cell.low, cell.high]
             else:
-                cells.append(cell.name if isinstance(cell, RowLabel) else cell)
+                cells.append(cell)
         yield [*cells, signatures[number]] if signatures else cells
 
 
@@ -192,24 +192,105 @@ def _record(cells: Sequence[object]) -> str:
     return csv_record(escape_csv(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
-class Format(NamedTuple):
-    """An output format.
+_ESCAPES = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "`": "{`}",
+    '"': r"{\char34}",  # babel makes it active in some languages
+    "×": r"$\times$", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "α": r"$\alpha$", "β": r"$\beta$", "–": r"\textendash{}",
+}  # fmt: skip
 
-    Attributes:
-        render: Yields the lines to print.
-        several: Whether the format can hold several tables.
+
+def _render_latex(printable: Printable, style: Style) -> Iterator[str]:
+    """Tables with a title or a caption as floats, others as bare tabulars.
+
+    The notes and signatures of a bare tabular are comments.
     """
+    yield r"% needs \usepackage{booktabs}"
+    if printable.title:
+        yield _comment(printable.title)
+    for table in printable.tables:
+        yield from _table(table, style.digits)
 
-    render: Callable[[Printable, Style], Iterator[str]]
-    several: bool = True
+
+def escape_latex(text: str) -> str:
+    """Escape text for LaTeX, with control characters as ``\\x1b`` and without ligatures.
+
+    Other unprintable characters become spaces.
+    """
+    visible = "".join(c if c.isprintable() else " " for c in escape_controls(text))
+    escaped = "".join(_ESCAPES.get(c, c) for c in visible)
+    return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
 
 
-FORMATS: Mapping[str, Format] = {
-    "text": Format(_render_text),
-    "json": Format(_render_json),
-    "jsonl": Format(_render_jsonl, several=False),
-    "csv": Format(_render_csv, several=False),
-    "tsv": Format(_render_tsv, several=False),
-    "latex": Format(render_latex),
-    "markdown": Format(_render_markdown),
+def _comment(text: str) -> str:
+    return f"% {escape_controls(text)}"
+
+
+def _table(table: Table, digits: int) -> Iterator[str]:
+    table, columns = without_empty_columns(table)
+    if not table.header:
+        yield escape_latex(" ".join([table.title, *table.notes])) + r"\par"
+        return
+    if not (table.title or table.caption):
+        yield from _tabular(table, columns, digits)
+        yield from map(_comment, (*table.notes, *table.signatures))
+        return
+    notes = notes_with_marks(table, columns, star=False)
+    first = table.caption or f"{table.title}."
+    yield from (r"\begin{table}[t]", r"\centering")
+    yield from _tabular(table, columns, digits)
+    yield rf"\caption{{{escape_latex(' '.join([first, *notes]))}}}"
+    if table.signatures:
+        yield r"\par\smallskip\raggedright\tiny\ttfamily"
+        for signature in table.signatures:  # a line may end after each of its settings
+            yield r"\textbar\allowbreak{}".join(map(escape_latex, signature.split("|"))) + r"\par"
+    yield r"\end{table}"
+
+
+def _tabular(table: Table, columns: Sequence[Kinds], digits: int) -> Iterator[str]:
+    aligned = [side(column)[0] for column in columns]
+    # No space before the arrow that says which direction is better.
+    header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]
+    yield from (rf"\begin{{tabular}}{{{''.join(aligned)}}}", r"\toprule", _row(header), r"\midrule")
+    rows = [[_lines(cell, digits) for cell in row] for row in table.rows]
+    apart = any(len(lines) > 1 for cells in rows for lines in cells)
+    for number, cells in enumerate(rows):
+        if number and apart:
+            yield r"\addlinespace"
+        yield _row([lines[0] for lines in cells])
+        for level in range(1, max(map(len, cells))):  # intervals, then p-values
+            small = [lines[level] if level < len(lines) else "" for lines in cells]
+            yield _row([rf"{{\scriptsize {text}}}" if text else "" for text in small])
+    yield from (r"\bottomrule", r"\end{tabular}")
+
+
+def _row(cells: Sequence[str]) -> str:
+    r"""One row; LaTeX would take a leading star or bracket as an argument of the \\ before it."""
+    line = " & ".join(cells) + r" \\"
+    return f"{{}}{line}" if line[:1] in {"*", "["} else line
+
+
+def _lines(cell: Cell, digits: int) -> list[str]:
+    lines = cell_lines(cell, digits)
+    if not isinstance(cell, ScoreCell):
+        return [escape_latex(line) for line in lines]
+    first = rf"\textbf{{{lines[0]}}}" if cell.best else lines[0]
+    small = (re.sub(r"^p (.) (.*)", r"$p\1\2$", line) for line in lines[1:])
+    return [first, *(line.replace("–", "--") for line in small)]
+
+
+FORMATS: Mapping[str, Callable[[Printable, Style], Iterator[str]]] = {
+    "text": _render_text,
+    "json": _render_json,
+    "jsonl": _render_jsonl,
+    "csv": _render_csv,
+    "tsv": _render_tsv,
+    "latex": _render_latex,
+    "markdown": render_markdown,
 }
+"""What yields the lines to print, by the name of the format."""
+
+OF_ONE_TABLE = frozenset({"jsonl", "csv", "tsv"})
+"""The formats that cannot hold several tables."""

@@ -1,11 +1,12 @@
-"""Tables as plain values; :mod:`coverage_eval.core.show.formats` prints them."""
+"""Tables as values, which :mod:`coverage_eval.core.show.formats` prints, and as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass, replace
-from html import escape
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,9 +23,9 @@ SYSTEM_COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
     "#8A3FFC", "#8C564B", "#808A00",
 )  # fmt: skip
-"""The colours of systems, in their order, in pictures, reports and terminals: the palette of Okabe
-and Ito, whose colours stay distinct under the common forms of colour blindness, and three more for
-up to ten systems."""
+"""The colours of systems, in their order, in pictures and reports: the palette of Okabe and Ito,
+whose colours stay distinct under the common forms of colour blindness, and three more for up to ten
+systems."""
 
 
 def format_figure(value: float, digits: int = 2) -> str:
@@ -72,24 +73,17 @@ class ScoreCell:
 
     def format(self, digits: int = 2) -> str:
         """The score and its interval on one line, such as ``3.37 [2.90, 3.81]``."""
-        return " ".join([format_figure(self.value, digits), *self.interval(digits)])
+        ends = [format_figure(end, digits) for end in (self.low, self.high) if end is not None]
+        return format_figure(self.value, digits) + (f" [{', '.join(ends)}]" if ends else "")
 
-    def interval(self, digits: int) -> list[str]:
-        """``[low, high]`` as one string, or nothing if there is no interval."""
-        if self.low is None or self.high is None:
-            return []
-        return [f"[{format_figure(self.low, digits)}, {format_figure(self.high, digits)}]"]
-
-
-@dataclass(frozen=True)
-class RowLabel:
-    """The name of a row with a remark, such as ``(baseline)``, which is shown below it."""
-
-    name: str
-    remark: str
+    def small_print(self, digits: int) -> list[str]:
+        """What stands below the score: the interval, such as ``2.90–3.81``, and the p-value."""
+        ends = [format_figure(end, digits) for end in (self.low, self.high) if end is not None]
+        interval = (" – " if "-" in "".join(ends) else "–").join(ends)
+        return [*([interval] if ends else []), *([] if self.p is None else [format_p(self.p)])]
 
 
-Cell: TypeAlias = "str | int | float | ScoreCell | RowLabel | None"
+Cell: TypeAlias = "str | int | float | ScoreCell | None"
 """None is an undefined figure: an empty cell, and null in JSON."""
 
 
@@ -115,13 +109,7 @@ class LazyRows(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return map(self._function, *self._sequences)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
+    def __getitem__(self, index: Any) -> Any:
         items = [sequence[index] for sequence in self._sequences]
         if isinstance(index, slice):
             return list(map(self._function, *items))
@@ -160,17 +148,9 @@ class Table:
 
         return pd.DataFrame(list(self.rows), columns=pd.Index(self.header))
 
-    def _repr_html_(self) -> str:
-        """The table as a notebook shows it: the lines of each cell, as in text."""
-        table, columns = without_empty_columns(self)
-        rows = ("".join(f"<td>{_html_cell(cell)}</td>" for cell in row) for row in table.rows)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        head = "".join(f"<th>{escape(name)}</th>" for name in table.header)
-        notes = [*notes_with_marks(table, columns), *table.signatures]
-        return (
-            f"<table><caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table><small>{'<br>'.join(map(escape, notes))}</small>"
-        )
+    def _repr_markdown_(self) -> str:
+        """The table as a notebook shows it."""
+        return "\n".join(render_markdown(Printable((self,)), Style()))
 
 
 @dataclass(frozen=True)
@@ -193,6 +173,11 @@ class Printable:
     numbers: Sequence[Cell] | None = None
     signatures: tuple[str, ...] = ()
 
+    @property
+    def titled(self) -> tuple[Table, ...]:
+        """The tables, and before them one that is only their title."""
+        return (*([Table((), (), self.title)] if self.title else []), *self.tables)
+
     def as_table(self) -> Table:
         """The table of CSV.
 
@@ -211,12 +196,15 @@ class Printable:
             return list(rows_as_dicts(self.tables[0]))
         return {"title": self.title, "tables": tables_as_dicts(self.tables)}
 
-    def figures(self) -> Sequence[Cell]:
+    def figures(self, digits: int) -> Iterator[str]:
         """The numbers alone: scores as the tables show them, without counts."""
-        if self.numbers is not None:
-            return self.numbers
         cells = (cell for table in self.tables for row in table.rows for cell in row)
-        return tuple(cell for cell in cells if isinstance(cell, (float, ScoreCell)))
+        scores = (cell for cell in cells if isinstance(cell, (float, ScoreCell)))
+        for cell in scores if self.numbers is None else self.numbers:
+            if isinstance(cell, ScoreCell):
+                yield cell.format(digits)
+            else:
+                yield cell_lines(cell, digits)[0]
 
 
 def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
@@ -239,7 +227,7 @@ def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
     def plain(cell: Cell) -> Any:
         if isinstance(cell, ScoreCell):
             return {name: value for name, value in asdict(cell).items() if name != "better"}
-        return cell.name if isinstance(cell, RowLabel) else cell
+        return cell
 
     return LazyRows(lambda row: dict(zip(table.header, map(plain, row), strict=True)), table.rows)
 
@@ -261,25 +249,19 @@ class Style:
     console: Console | None = None
 
 
-_SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
-"""C0 and C1, and the soft hyphen."""
-
-_LONG = (
+_HIDDEN = (
+    *(*range(0x20), *range(0x7F, 0xA0), 0xAD),  # C0 and C1, and the soft hyphen
     *(0x2028, 0x2029),  # some programs treat them as line ends
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
     *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # invisible
     *range(0xFFF9, 0xFFFC),  # annotations
     *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
+    *range(0xE0000, 0xE0080),  # invisible letters that a program may still read
 )
 """Without U+200C and U+200D, which Persian, Hindi and emoji need."""
 
-_TAGS = range(0xE0000, 0xE0080)
-"""Invisible letters that a program may still read."""
-
 _CONTROLS = {
-    **{code: f"\\x{code:02x}" for code in _SHORT},
-    **{code: f"\\u{code:04x}" for code in _LONG},
-    **{code: f"\\U{code:08x}" for code in _TAGS},
+    code: f"\\x{code:02x}" if code < 0x100 else ascii(chr(code)).strip("'") for code in _HIDDEN
 }
 _CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
 
@@ -309,87 +291,44 @@ def escape_csv(text: str) -> str:
 
 
 def cell_lines(cell: Cell, digits: int) -> list[str]:
-    """A cell as text: the figure or the name, then the lines in small print below it.
+    """A cell as text, then the lines in small print below it.
 
     Control characters are escaped; each format escapes its own special characters. Spaces at the
     edges are left out.
     """
     if isinstance(cell, ScoreCell):
-        p = [] if cell.p is None else [format_p(cell.p)]
-        return [format_figure(cell.value, digits), *cell.interval(digits), *p]
-    if isinstance(cell, RowLabel):
-        return [escape_controls(text).strip() for text in (cell.name, cell.remark)]
+        return [format_figure(cell.value, digits), *cell.small_print(digits)]
     if isinstance(cell, float):
         return [format_figure(cell, digits)]
     return ["" if cell is None else escape_controls(str(cell)).strip()]
 
 
-def _html_cell(cell: Cell) -> str:
-    first, *rest = map(escape, cell_lines(cell, digits=2))
-    if isinstance(cell, ScoreCell):
-        first = f"<b>{first}</b>" if cell.best else first
-        first += "*" if cell.significant else ""
-    return "<br>".join([first, *(f"<small>{line}</small>" for line in rest)])
+Kinds = Set[str]
+"""What a column has: ``text``, ``number``, ``score``, ``best``, and ``significant`` scores."""
 
 
-@dataclass
-class ColumnContent:
-    """What a column of a table contains.
-
-    Attributes:
-        filled: A cell that is not empty.
-        numbers: Numbers or scores.
-        texts: Texts or row labels.
-        labels: Row labels.
-        scores: Scores.
-        intervals: Scores with an interval or a p-value below them.
-        best: A best score.
-        significant: A score that differs significantly from the baseline's.
-    """
-
-    filled: bool = False
-    numbers: bool = False
-    texts: bool = False
-    labels: bool = False
-    scores: bool = False
-    intervals: bool = False
-    best: bool = False
-    significant: bool = False
-
-    @property
-    def side(self) -> str:
-        """How it is aligned: ``right`` if it holds only numbers, else ``left``."""
-        return "right" if self.numbers and not self.texts else "left"
-
-    def add(self, cell: Cell) -> None:
-        """Record a cell."""
-        if cell is None:
-            return
-        is_text = isinstance(cell, (str, RowLabel))
-        self.filled |= cell != ""
-        self.texts |= is_text
-        self.numbers |= not is_text
-        self.labels |= isinstance(cell, RowLabel)
-        if isinstance(cell, ScoreCell):
-            self.scores = True
-            self.intervals |= len(cell_lines(cell, 0)) > 1
-            self.best |= cell.best
-            self.significant |= cell.significant
-
-
-def survey(table: Table) -> list[ColumnContent]:
-    """What each column contains, from one pass over the rows."""
-    columns = [ColumnContent() for _ in table.header]
+def survey(table: Table) -> list[Kinds]:
+    """What each column has, from one pass over the rows; nothing if all its cells are empty."""
+    columns: list[set[str]] = [set() for _ in table.header]
     for row in table.rows:
-        for column, cell in zip(columns, row, strict=True):
-            column.add(cell)
-    return columns
+        for kinds, cell in zip(columns, row, strict=True):
+            if isinstance(cell, ScoreCell):
+                marks = {"best": cell.best, "significant": cell.significant}
+                kinds.update(("number", "score"), (name for name, is_so in marks.items() if is_so))
+            elif cell is not None and cell != "":
+                kinds.add("text" if isinstance(cell, str) else "number")
+    return list(columns)
 
 
-def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
-    """The table without its empty columns, and what the other columns contain."""
+def side(column: Kinds) -> str:
+    """How a column is aligned: ``right`` if it has only numbers, else ``left``."""
+    return "right" if "number" in column and "text" not in column else "left"
+
+
+def without_empty_columns(table: Table) -> tuple[Table, list[Kinds]]:
+    """The table without its empty columns, and what the other columns have."""
     columns = survey(table)
-    kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
+    kept = [i for i, column in enumerate(columns) if column or not table.rows]
     if len(kept) == len(columns):
         return table, columns
     header = tuple(table.header[i] for i in kept)
@@ -398,19 +337,78 @@ def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
 
 
 def notes_with_marks(
-    table: Table, columns: Sequence[ColumnContent], *, star: bool = True, bold: bool = True
+    table: Table, columns: Sequence[Kinds], *, star: bool = True, bold: bool = True
 ) -> list[str]:
     """The notes, after a legend of the marks in the table.
 
     Args:
         table: The table.
-        columns: What its columns contain.
+        columns: What its columns have.
         star: Whether the format marks significant differences by a star.
         bold: Whether the format prints the best figures in bold.
     """
     marks = []
-    if star and any(column.significant for column in columns):
+    if star and any("significant" in column for column in columns):
         marks.append(f"*: p < {SIGNIFICANT:g}.")
-    if bold and any(column.best for column in columns):
+    if bold and any("best" in column for column in columns):
         marks.append("Bold: best figure.")
     return [*([" ".join(marks)] if marks else []), *table.notes]
+
+
+def apart(parts: Iterable[Iterable[T]]) -> Iterator[T | str]:
+    """The lines of the parts, with an empty one between two parts."""
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        yield from part
+
+
+def pad(text: str, width: int, side: str) -> str:
+    """Text with spaces to so many columns of a terminal, aligned to the ``left`` or ``right``."""
+    from rich.cells import cell_len  # rich takes a tenth of a second
+
+    spaces = " " * (width - cell_len(text))
+    return spaces + text if side == "right" else text + spaces
+
+
+def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
+    """Titles in bold, tables, then notes and signatures as a list."""
+    tables = printable.titled
+    return apart(part for table in tables for part in _markdown_parts(table, style.digits))
+
+
+def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
+    """Title, rows, and a list of notes and signatures, each if there are any."""
+
+    def rows() -> Iterator[list[str]]:
+        return ([_markdown_cell(cell, digits) for cell in row] for row in table.rows)
+
+    table, columns = without_empty_columns(table)
+    if table.title:
+        yield [f"**{_escape_markdown(table.title)}**"]
+    if table.header:
+        from rich.cells import cell_len
+
+        names = [_markdown_cell(name, digits) for name in table.header]
+        widths = list(map(cell_len, names))
+        for row in rows():
+            widths = list(map(max, widths, map(cell_len, row)))
+        dashes = ["-" * width for width in widths]
+        sides = [side(column) for column in columns]
+        lines = chain([names, dashes], rows())
+        yield (f"| {' | '.join(map(pad, row, widths, sides))} |" for row in lines)
+    notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
+    if items := [*notes, *(f"`{text}`" for text in table.signatures)]:
+        yield [f"- {item}" for item in items]
+
+
+def _markdown_cell(cell: Cell, digits: int) -> str:
+    lines = cell_lines(cell, digits)
+    if isinstance(cell, ScoreCell):
+        return "<br>".join([f"**{lines[0]}**" if cell.best else lines[0], *lines[1:]])
+    return "<br>".join(_escape_markdown(line).replace("|", "\\|") for line in lines)
+
+
+def _escape_markdown(text: str) -> str:
+    """Escape the special characters of Markdown and HTML, except the bars between cells."""
+    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))

@@ -1,13 +1,13 @@
-"""Tables as text, with colours on a terminal, and as Markdown for web pages and notebooks.
+"""Tables as text, with colours on a terminal.
 
-No name and no number is ever cut: texts are wrapped, and columns that do not fit are printed below.
+No name and no number is ever cut: texts are wrapped, and a table that is still too wide has its
+names, or all its cells, on lines of their own.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
 from rich import get_console
 from rich.cells import cell_len
@@ -15,21 +15,23 @@ from rich.console import Console
 from rich.text import Text
 
 from coverage_eval.core.show.table import (
-    SYSTEM_COLOURS,
     Cell,
-    ColumnContent,
+    Kinds,
     Printable,
     ScoreCell,
     Style,
     Table,
+    apart,
     cell_lines,
     escape_controls,
     notes_with_marks,
+    pad,
+    side,
     without_empty_columns,
 )
 
-_GAP = 2
-"""Spaces between columns."""
+_GAP = "  "
+"""Between columns, and before figures below a name."""
 
 _MIN_WIDTH = 10
 """No column of text is wrapped to fewer characters, unless its texts are shorter."""
@@ -37,12 +39,8 @@ _MIN_WIDTH = 10
 _MAX_WORD_SHARE = 0.5
 """A word longer than this share of the width may be broken."""
 
-
 Line = tuple[str, str]
 """A line of a cell, and how a terminal shows it, such as ``bold red``."""
-
-_DOT = "● "
-"""Before the name of a system on a terminal, in the system's colour."""
 
 
 def render_text(printable: Printable, style: Style) -> Iterator[str]:
@@ -52,19 +50,11 @@ def render_text(printable: Printable, style: Style) -> Iterator[str]:
     so are words in brackets in notes that show segments.
     """
     if style.score_only:
-        for cell in printable.figures():
-            if isinstance(cell, ScoreCell):
-                yield cell.format(style.digits)
-            else:
-                yield cell_lines(cell, style.digits)[0]
+        yield from printable.figures(style.digits)
         return
-    title = [_wrapped(_text(printable.title, "bold"), style)] if printable.title else []
-    tables = (part for table in printable.tables for part in _text_parts(table, style))
-    for number, part in enumerate(chain(title, tables)):
-        if number:
-            yield ""
-        for line in part:
-            yield _coloured(line, style.console) if style.console else str(line).rstrip()
+    parts = (part for table in printable.titled for part in _text_parts(table, style))
+    for line in apart(parts):
+        yield _coloured(line, style.console) if style.console else str(line).rstrip()
 
 
 def _coloured(line: str | Text, console: Console) -> str:
@@ -77,7 +67,7 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
     """Title, rows, notes and signatures, each if there are any."""
     if table.lines:
         yield [
-            f"{signature} = {cell.format(style.digits)}"
+            Text(f"{signature} = {cell.format(style.digits)}")
             for signature, row in zip(table.signatures, table.rows, strict=True)
             for cell in row
             if isinstance(cell, ScoreCell)
@@ -87,7 +77,11 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
     if table.title:
         yield _wrapped(_text(table.title, "bold"), style)
     if table.header:
-        yield from _text_grids(table, columns, style)
+        lines = _grid(table, columns, style)
+        if style.console:
+            yield (Text(_GAP).join(Text(*part) for part in line) for line in lines)
+        else:
+            yield (_GAP.join(text for text, _ in line) for line in lines)
     notes = [
         _text(note, "dim" if table.header else "")
         for note in notes_with_marks(table, columns, bold=style.console is not None)
@@ -111,29 +105,39 @@ def _wrapped(text: Text, style: Style) -> Iterable[Text]:
     return text.wrap(get_console(), style.columns)
 
 
-def _text_grids(
-    table: Table, columns: Sequence[ColumnContent], style: Style
-) -> Iterator[Iterator[str | Text]]:
-    """The table; if its columns do not fit even when wrapped, several grids one below another.
+def _grid(table: Table, columns: Sequence[Kinds], style: Style) -> Iterator[Sequence[Line]]:
+    """The names of the columns, dashes, and the rows; scores are above their intervals.
 
-    Scores are aligned to the left, above their intervals.
+    In a table that is too wide, the text that begins a row is a line above the rest of it. If that
+    does not help, every cell is a line behind the name of its column.
     """
-    of_systems = table.header[0] == "system" and any(column.scores for column in columns)
 
     def rows() -> Iterator[list[list[Line]]]:
         yield [[(escape_controls(name), "bold")] for name in table.header]
-        for number, row in enumerate(table.rows):
-            cells = [_text_cell(cell, style.digits) for cell in row]
-            if of_systems and style.console:
-                colour = SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)]
-                cells[0][0] = (_DOT + cells[0][0][0], "" if colour == "#000000" else colour)
-            yield cells
+        yield from ([_text_cell(cell, style.digits) for cell in row] for row in table.rows)
 
-    sides = ["left" if column.scores else column.side for column in columns]
-    for block in _lay_out(table.header, columns, rows(), style.columns):
-        shown = ([row[i] for i in block] for row in rows())
-        lines = _grid(shown, list(block.values()), [sides[i] for i in block])
-        yield (_assembled(line) if style.console else _joined(line) for line in lines)
+    natural, words = _measure(rows(), len(columns))
+    width = style.columns or sum(natural) + len(_GAP) * len(natural)
+    longest = int(width * _MAX_WORD_SHARE)
+    least = [
+        full if "number" in column else min(full, max(_MIN_WIDTH, min(word, longest)))
+        for column, full, word in zip(columns, natural, words, strict=True)
+    ]
+    sides = ["left" if "score" in column else side(column) for column in columns]
+    widths = _fit(natural, least, width)
+    named = not widths and "text" in columns[0]
+    if named:
+        widths = _fit([0, *natural[1:]], [0, *least[1:]], width)
+    if not widths:
+        yield from _cell_by_cell(rows(), width)
+        return
+    for number, row in enumerate(rows()):
+        if named:
+            yield from ([line] for line in _wrap(row[0], width))
+            row[0] = [("", "")]
+        yield from _side_by_side(row, widths, sides)
+        if number == 0:
+            yield [("-" * width, "") for width in widths]
 
 
 def _text_cell(cell: Cell, digits: int) -> list[Line]:
@@ -148,52 +152,6 @@ def _text_cell(cell: Cell, digits: int) -> list[Line]:
     return [(first, look.strip()), *((line, "dim") for line in rest)]
 
 
-def _joined(line: Iterable[Line]) -> str:
-    return (" " * _GAP).join([text for text, _ in line])
-
-
-def _assembled(line: Iterable[Line]) -> Text:
-    """A line with its colours; that of a system is the colour of its dot alone."""
-    shown = Text()
-    for text, look in line:
-        shown.append(" " * _GAP if shown else "")
-        is_dotted = text.startswith(_DOT)
-        shown.append(_DOT if is_dotted else text, look)
-        shown.append(text.removeprefix(_DOT) if is_dotted else "")
-    return shown
-
-
-def _grid(
-    rows: Iterable[Sequence[Sequence[Line]]], widths: Sequence[int], sides: Sequence[str]
-) -> Iterator[list[Line]]:
-    """Lines of cells as wide as their columns: the first row, dashes, then the other rows."""
-    for number, row in enumerate(rows):
-        cells = [_wrap(cell, width) for cell, width in zip(row, widths, strict=True)]
-        for level in zip_longest(*cells, fillvalue=("", "")):
-            yield [
-                (_pad(text, width, side), look)
-                for (text, look), width, side in zip(level, widths, sides, strict=True)
-            ]
-        if number == 0:
-            yield [("-" * width, "") for width in widths]
-
-
-def _wrap(cell: Sequence[Line], width: int) -> Sequence[Line]:
-    """The lines of a cell, none wider than this."""
-    if all(cell_len(text) <= width for text, _ in cell):
-        return cell
-    return [
-        (part.plain.rstrip(), look)
-        for text, look in cell
-        for part in Text(text).wrap(get_console(), width)
-    ]
-
-
-def _pad(text: str, width: int, side: str) -> str:
-    spaces = " " * (width - cell_len(text))
-    return spaces + text if side == "right" else text + spaces
-
-
 def _measure(rows: Iterable[Sequence[Sequence[Line]]], columns: int) -> tuple[list[int], list[int]]:
     """The widest line and the widest word of each column."""
     natural, words = [0] * columns, [0] * columns
@@ -206,101 +164,46 @@ def _measure(rows: Iterable[Sequence[Sequence[Line]]], columns: int) -> tuple[li
     return natural, words
 
 
-def _lay_out(
-    header: Sequence[str],
-    contents: Sequence[ColumnContent],
-    rows: Iterable[Sequence[Sequence[Line]]],
-    width: int | None,
-) -> list[dict[int, int]]:
-    """Blocks that are printed one below another: which columns, and how wide each of them is.
-
-    Names of columns, names of rows, scores and numbers keep their width; texts are wrapped. The
-    columns that name a row begin every block.
-
-    Args:
-        header: Names of the columns.
-        contents: What the columns contain.
-        rows: The cells as they are printed, with the names of columns.
-        width: Characters that a line may have; None for lines of any length.
-    """
-    natural, words = _measure(rows, len(header))
-    if width is None:
-        return [dict(enumerate(natural))]
-    limit = int(width * _MAX_WORD_SHARE)
-    least = [
-        full if content.numbers or content.labels else min(full, max(_MIN_WIDTH, min(word, limit)))
-        for content, full, word in zip(contents, natural, words, strict=True)
-    ]
-    # A name that leaves no room for the widest number is broken at last.
-    room = width - _GAP - max(least[1:], default=-_GAP)
-    least[0] = min(least[0], max(room, _MIN_WIDTH))
-    keys = header.index("system") + 1 if header[0] == "segment" and "system" in header else 1
-    return [_fit(part, natural, least, width) for part in _side_by_side(least, width, keys)]
-
-
-def _side_by_side(least: Sequence[int], width: int, keys: int) -> Iterator[list[int]]:
-    """Groups of columns that fit; those that name a row are in every group, if they leave room."""
-    widest = max(least[keys:], default=0)
-    if sum(least[:keys]) + _GAP * keys + widest > width:
-        keys = 1
-    part = list(range(keys))
-    for i in range(keys, len(least)):
-        taken = sum(least[j] + _GAP for j in part) + least[i]
-        if taken > width and len(part) > keys:
-            yield part
-            part = list(range(keys))
-        part.append(i)
-    yield part
-
-
-def _fit(
-    part: Sequence[int], natural: Sequence[int], least: Sequence[int], width: int
-) -> dict[int, int]:
+def _fit(natural: Sequence[int], least: Sequence[int], width: int) -> list[int] | None:
     """Widths of columns: wide ones share one limit, and no column is narrower than its least."""
-    for limit in range(width, _MIN_WIDTH - 1, -1):
-        widths = {i: min(natural[i], max(limit, least[i])) for i in part}
-        if sum(widths.values()) + _GAP * (len(part) - 1) <= width:
-            break
-    return widths
+    for limit in range(max(width, _MIN_WIDTH), _MIN_WIDTH - 1, -1):
+        widths = [min(full, max(limit, low)) for full, low in zip(natural, least, strict=True)]
+        if sum(widths) + len(_GAP) * (len(widths) - 1) <= width:
+            return widths
+    return None
 
 
-def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
-    """Titles in bold, tables, then notes and signatures as a list."""
-    title = [[f"**{_escape_markdown(printable.title)}**"]] if printable.title else []
-    tables = (part for table in printable.tables for part in _markdown_parts(table, style.digits))
-    for number, part in enumerate(chain(title, tables)):
+def _side_by_side(
+    cells: Sequence[list[Line]], widths: Sequence[int], sides: Sequence[str]
+) -> Iterator[Sequence[Line]]:
+    """The lines of a row, whose cells are wrapped to the widths of their columns."""
+    wrapped = [_wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    for level in zip_longest(*wrapped, fillvalue=("", "")):
+        yield [
+            (pad(text, width, side), look)
+            for (text, look), width, side in zip(level, widths, sides, strict=True)
+        ]
+
+
+def _wrap(cell: list[Line], width: int) -> list[Line]:
+    """The lines of a cell, none wider than this."""
+    if all(cell_len(text) <= width for text, _ in cell):
+        return cell
+    return [
+        (part.plain.rstrip(), look)
+        for text, look in cell
+        for part in Text(text).wrap(get_console(), width)
+    ]
+
+
+def _cell_by_cell(rows: Iterator[Sequence[list[Line]]], width: int) -> Iterator[Sequence[Line]]:
+    """Each cell behind the name of its column, and an empty line between rows."""
+    header = next(rows)
+    label = max(cell_len(name) for ((name, _),) in header)
+    widths = (label, max(1, width - label - len(_GAP)))
+    for number, row in enumerate(rows):
         if number:
-            yield ""
-        yield from part
-
-
-def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
-    """Title, rows, and a list of notes and signatures, each if there are any."""
-
-    def rows() -> Iterator[list[list[Line]]]:
-        yield [[(_escape_markdown(name).replace("|", "\\|"), "")] for name in table.header]
-        for row in table.rows:
-            yield [[(_markdown_cell(cell, digits), "")] for cell in row]
-
-    table, columns = without_empty_columns(table)
-    if table.title:
-        yield [f"**{_escape_markdown(table.title)}**"]
-    if table.header:
-        widths, _ = _measure(rows(), len(columns))
-        lines = _grid(rows(), widths, [column.side for column in columns])
-        yield (f"| {' | '.join([text for text, _ in line])} |" for line in lines)
-    notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
-    if items := [*notes, *(f"`{text}`" for text in table.signatures)]:
-        yield [f"- {item}" for item in items]
-
-
-def _markdown_cell(cell: Cell, digits: int) -> str:
-    lines = cell_lines(cell, digits)
-    if isinstance(cell, ScoreCell):
-        return "<br>".join([f"**{lines[0]}**" if cell.best else lines[0], *lines[1:]])
-    return "<br>".join(_escape_markdown(line).replace("|", "\\|") for line in lines)
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape the special characters of Markdown and HTML, except the bars between cells."""
-    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
+            yield []
+        for name, cell in zip(header, row, strict=True):
+            line = _GAP.join([text for text, _ in cell]), cell[0][1]
+            yield from _side_by_side([name, [line]], widths, ("left", "left"))

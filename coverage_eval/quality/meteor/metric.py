@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.score import Statistics
-from coverage_eval.core.settings import setting
-from coverage_eval.core.text_metric import TextMetric, one_segment
+from coverage_eval.core.measure import TextMetric, one_segment
+from coverage_eval.core.metric import Statistics, setting
 from coverage_eval.quality.meteor.matching import (
     EXACT,
     MODULES,

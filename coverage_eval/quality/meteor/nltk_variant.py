@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.dataset import Batch, Row
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.measure import TextMetric
 from coverage_eval.quality.meteor.words import (
     JAR,
     data_file,

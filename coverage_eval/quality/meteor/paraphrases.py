@@ -33,7 +33,6 @@ from tempfile import mkdtemp
 from typing import TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.machine import with_bar
 from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
 from fast_align_wrapper.files import file_sha256, put_in_place, remove_folder, temporary_file
 
@@ -56,20 +55,7 @@ def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
     Raises:
         DataError: The file is damaged.
     """
-    from rich.console import Console
-    from rich.progress import open as open_with_bar
-
-    with (
-        open_with_bar(
-            path,
-            "rb",
-            description="indexing METEOR's paraphrases, once",
-            console=Console(stderr=True),
-            transient=True,
-            disable=sys.stderr is None or not sys.stderr.isatty(),
-        ) as packed,
-        gzip.open(packed) as unpacked,
-    ):
+    with gzip.open(path) as unpacked:
         # The buffer makes reading lines several times as fast.
         lines = io.BufferedReader(unpacked, 1 << 20)
         try:
@@ -107,10 +93,7 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
         connection.executemany(
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
             (  # sorted, because the order changes the file's bytes
-                (phrase,)
-                for phrase in with_bar(
-                    sorted(beginnings), "indexing METEOR's phrases", len(beginnings)
-                )
+                (phrase,) for phrase in sorted(beginnings)
             ),
         )
         phrases = connection.execute("SELECT phrase FROM phrases")
@@ -251,6 +234,8 @@ def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
 
 def _build(table: Path, folder: Path, name: str) -> Path:
     """Build an index, move it to its place when it is complete, and remove earlier formats."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("indexing METEOR's paraphrases, once\n")
     folder.mkdir(parents=True, exist_ok=True)
     with temporary_file(folder, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)

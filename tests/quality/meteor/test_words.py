@@ -154,6 +154,6 @@ def test_both_meteors_warn_only_of_references_in_another_language():
 def test_every_block_of_fifty_real_lines_is_english(shared):
     for folder, other in (("multi30k-de-en", "de"), ("small-enja", "ja")):
         for language in ("en", other):
-            lines = list(read_segments(shared / "data" / folder / f"train.{language}"))
+            lines = list(read_segments(shared / "data" / folder / f"train.{language}"))[:5000]
             parts = [lines[start : start + 50] for start in range(0, len(lines), 50)]
             assert {looks_english(part) for part in parts} == {language == "en"}

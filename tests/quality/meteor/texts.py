@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from coverage_eval.core.dataset import Batch, Row
-from coverage_eval.core.measure import Metric
-from coverage_eval.core.score import Statistics
+from coverage_eval.core.metric import Metric, Statistics
 
 Rows = list[tuple[str, str]]
 

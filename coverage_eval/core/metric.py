@@ -1,21 +1,64 @@
-"""A score with its signature and interval, and the formula that computes it from counts."""
+"""What a metric is: settings, counts, a formula of their sums, what explains them.
+
+A metric is a frozen dataclass of settings (:func:`setting`). It *counts* sufficient statistics
+``[systems, segments, k]`` of a batch, *explains* them by marks, and has a *formula* of their
+sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
+the same formula, so they cannot disagree.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.mark import Wording
+from coverage_eval.core.checks import Finding
+from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.errors import DataError, require_flag
+from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# Settings
+
+
+def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (click's word)
+    """A field of a dataclass that is also an option of a command.
+
+    Args:
+        default: Its default value.
+        help: The option's help.
+        **metadata: ``flag`` (another name for the option), ``choices``, ``min`` and ``max``
+            (of a number), ``is_output`` (whether it is the name of a file that is written), and
+            further arguments of click's options.
+    """
+    return field(default=default, metadata={"help": help, **metadata})
+
+
+def file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that is read."""
+    return setting(None, help_text, metavar="FILE", **more)
+
+
+def files_setting(help_text: str, **more: Any) -> Any:
+    """A field for such names, one each time the option is given."""
+    return setting((), help_text, metavar="FILE", multiple=True, **more)
+
+
+def output_file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that is written."""
+    return file_setting(help_text, is_output=True, **more)
+
+
+# Scores
 
 Floats = NDArray[np.float64]
 
@@ -59,10 +102,10 @@ class Signature:
         pairs = [(name, _format_setting(value)) for name, value in settings.items()]
         return cls(metric, (*pairs, ("version", __version__)))
 
-    def cut_by(self, segmentation: str) -> Signature:
-        """The signature of a score of outputs that were cut by the source's lines, as it says."""
+    def with_settings(self, more: Mapping[str, str]) -> Signature:
+        """The signature with more settings before the version, such as how outputs were cut."""
         *others, version = self.settings
-        return Signature(self.metric, (*others, ("seg", segmentation), version))
+        return Signature(self.metric, (*others, *more.items(), version))
 
 
 @dataclass(frozen=True)
@@ -292,3 +335,77 @@ class Formula:
             interval=interval,
             system=system,
         )
+
+
+# Metrics
+
+
+@dataclass(frozen=True)
+class Metric(Formula, ABC):
+    """A score of hypotheses that may also need references, sources, links or coverages."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
+    kinds: ClassVar[tuple[MarkKind, ...]] = ()
+    """The kinds of its marks; none if it points at no words."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if isinstance(item.default, bool):
+                require_flag(item.name, getattr(self, item.name))
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score; references count only if the metric needs them."""
+        return super().sign(references=references if "references" in self.needs else 0)
+
+    @abstractmethod
+    def count(self, batch: Batch) -> Statistics:
+        """Statistics ``[systems, segments, k]`` of a batch."""
+
+    def rank(self, batch: Batch) -> Floats | None:  # noqa: ARG002 (for subclasses)
+        """Scores of segments ``[systems, segments]``; None if they are a formula of statistics."""
+        return None
+
+    def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
+        """Why each segment has its score, one explanation per system; no marks by default."""
+        return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]
+
+    def requests(self) -> Sequence[Request]:
+        """What aligners must compute for every batch."""
+        return ()
+
+    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
+        """This metric for these texts, before anything is counted; by default unchanged.
+
+        Fitting a fitted metric to the same sample gives an equal one.
+
+        Args:
+            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
+
+        Raises:
+            DataError: It lacks the links or scores of a system, or other texts.
+        """
+        return self
+
+    @property
+    def remarks(self) -> Sequence[Finding]:
+        """What readers of its scores must know about its settings and these texts."""
+        return ()
+
+    def caveat(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """What readers of a table with it and these other metrics must know; None if nothing."""
+        return None
+
+    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """Why the metric does not fit these texts, such as their language; None if it fits.
+
+        Args:
+            rows: Some or all segments of the test set.
+        """
+        return None
+
+    def check_needs(self, references: object, sources: object) -> None:
+        """Raise :class:`TypeError` if texts that the metric needs are None."""
+        for name, texts in (("references", references), ("sources", sources)):
+            if texts is None and name in self.needs:
+                raise TypeError(f"{self.name} needs {name}")

@@ -1,6 +1,6 @@
-"""Our formats: ``.npz`` and JSON Lines, with target × source arrays, tokens and flags.
+"""Attention as arrays in files: our ``.npz`` and JSON Lines, and bare arrays.
 
-JSON Lines has one object per segment::
+Ours have target × source arrays, tokens and flags; JSON Lines has one object per segment::
 
     {"attention": [[0.9, 0.1], [0.0, 1.0]], "source": ["a", "b"], "hypothesis": ["x", "</s>"],
      "tgt_eos": true, "src_eos": false, "level": "bpe", "hard": false}
@@ -10,6 +10,12 @@ from which the user chooses. Everything else is optional, and tokens may be null
 ``tgt_eos`` and ``src_eos`` the texts must show where EOS is. ``chosen`` names the layer and the
 head that a map was chosen from, such as ``{"layer": "1", "head": "mean"}``. ``.npz`` has the arrays
 as ``attention_0``, ``attention_1``, … and the rest as JSON in the text array ``segments``.
+
+Bare arrays are ``.npy``, ``.npz``, and JSON Lines of nested lists, without tokens. In JSON Lines,
+each line is one segment: ``[[…], …]``, or with more brackets ``[heads, T, S]`` or
+``[layers, heads, T, S]``. NumPy files likewise have one array per segment, in the order of their
+numbers; but an array with three dimensions is a stack of segments unless a head is chosen. The
+texts decide what is EOS, and whether rows or columns are the target.
 """
 
 from __future__ import annotations
@@ -17,18 +23,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
-from coverage_eval.attention_maps.formats.arrays import open_arrays
-from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
+from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import atomic_path, atomic_write
 from coverage_eval.core.json_objects import as_array, check_object, parse_json, parse_object
+from fast_align_wrapper.files import check_inflation
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""
@@ -75,17 +84,17 @@ def _is_npz(dump: Dump) -> bool:
         return "segments" in arrays
 
 
-def _read_jsonl(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
+def _read_jsonl(dump: Dump) -> Iterator[RawMap]:
     for where, line in dump.places:
         record = parse_object(line, where)
         if "attention" not in record:
             raise DataError(f"{where}: an object without 'attention'")
         raw = _raw(record, where)
         array = as_array(record["attention"], where, columns=len(raw.source or ()))
-        yield replace(raw, matrix=one_head(array, where, options.layer, options.head))
+        yield replace(raw, matrix=dump.matrix(array, where))
 
 
-def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
+def _read_npz(dump: Dump) -> Iterator[RawMap]:
     with open_arrays(dump) as arrays:
         if "segments" not in arrays:
             raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
@@ -97,7 +106,7 @@ def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
             where = f"{dump.name}: array 'attention_{index}'"
             array = arrays.get(f"attention_{index}")
             raw = _raw(check_object(record, where), where)
-            yield replace(raw, matrix=one_head(array, where, options.layer, options.head))
+            yield replace(raw, matrix=dump.matrix(array, where))
 
 
 def _raw(record: dict[str, Any], where: str) -> RawMap:
@@ -138,7 +147,77 @@ def _is_tokens(value: object) -> bool:
     return value is None or is_list
 
 
-FORMATS = (
+_NESTED = re.compile(r"\s*\[\s*[\[\]]")
+
+
+@contextmanager
+def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
+    """Open the arrays of an ``.npz``, or the one of an ``.npy``; each is read on access.
+
+    Raises:
+        DataError: Neither, damaged, or with Python objects, which are not loaded; also raised on
+            access to an array.
+    """
+    if not _is_archive(dump):
+        raise DataError(f"{dump.name}: not a file of NumPy arrays")
+    try:
+        if zipfile.is_zipfile(dump.path):
+            with zipfile.ZipFile(dump.path) as archive:
+                unpacked = sum(item.file_size for item in archive.infolist())
+            check_inflation(dump.path, Path(dump.path).stat().st_size, unpacked, DataError)
+        loaded = np.load(dump.path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            yield {"": loaded}
+        else:
+            with loaded:
+                yield loaded
+    except DataError:
+        raise
+    except Exception as error:  # zip, zlib, lzma, struct and NumPy's headers each have theirs
+        reason = str(error).replace("\n", " ")[:200]
+        raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error
+
+
+def _is_archive(dump: Dump) -> bool:
+    return dump.first_bytes.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY"))
+
+
+def _read_archive(dump: Dump) -> Iterator[RawMap]:
+    with open_arrays(dump) as arrays:
+        for name in sorted(arrays, key=lambda name: (len(name), name)):
+            where = f"{dump.name}: array {name!a}" if name else dump.name
+            array = arrays[name]
+            stack = np.ndim(array) == 3 and (dump.layer, dump.head) == (None, None)
+            for number, part in enumerate(array if stack else [array], start=1):
+                place = f"{where}: part {number} of a stack" if stack else where
+                yield RawMap(place, matrix=dump.matrix(part, place))
+
+
+def _is_nested(dump: Dump) -> bool:
+    return bool(dump.probe) and bool(_NESTED.match(dump.probe[0]))
+
+
+def _read_nested(dump: Dump) -> Iterator[RawMap]:
+    for where, line in dump.places:
+        array = as_array(parse_json(line, where), where)
+        yield RawMap(where, matrix=dump.matrix(array, where))
+
+
+OUR_FORMATS = (
     DumpFormat("npz", "coverage-eval .npz", _is_npz, _read_npz, several_heads=True),
     DumpFormat("jsonl", "coverage-eval JSON Lines", _is_jsonl, _read_jsonl, several_heads=True),
 )
+_STACKS = (
+    "an array of three dimensions is read as a stack of segments; if it is [heads, T, S], choose "
+    "with --head"
+)
+BARE_FORMATS = (
+    DumpFormat(
+        "arrays", "NumPy .npy or .npz of bare arrays", _is_archive, _read_archive,
+        bare=True, several_heads=True, count_hint=_STACKS,
+    ),
+    DumpFormat(
+        "json-arrays", "JSON Lines of bare matrices or nested lists", _is_nested, _read_nested,
+        bare=True, several_heads=True,
+    ),
+)  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2, from_huggingface
-from coverage_eval.attention_maps.maps import AttentionMap
+from coverage_eval.attention_maps import AttentionMap, from_arrays, from_huggingface
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning
 from tests.attention_maps.writers import SAMPLES
@@ -53,31 +51,6 @@ def test_arrays_may_have_either_orientation_as_those_of_fairseq_and_joey_nmt():
             assert item.src_eos
     with pytest.raises(DataError, match="1 dimensions"):
         from_arrays([np.zeros(3)], ["a"], ["x"])
-
-
-def test_ctranslate2_results_have_eos_only_if_it_is_among_the_tokens():
-    results = [
-        SimpleNamespace(hypotheses=[list(s.hypothesis)], attention=[s.words.tolist()])
-        for s in SAMPLES
-    ]
-    for item, s in zip(from_ctranslate2(results, SOURCES), SAMPLES, strict=True):
-        np.testing.assert_allclose(item.weights, s.words)
-        assert not item.tgt_eos
-    ended = SimpleNamespace(hypotheses=[["x", "</s>"]], attention=[[[1.0, 0.0], [0.5, 0.5]]])
-    item = from_ctranslate2([ended], ["a b"])[0]
-    assert item.tgt_eos
-    assert item.word_weights.tolist() == [[1, 0]]
-    empty = SimpleNamespace(hypotheses=[[]], attention=[[]])
-    assert from_ctranslate2([empty], ["a b"])[0].weights.shape == (0, 2)
-
-
-def test_ctranslate2_without_attention_says_how_to_get_it():
-    result = SimpleNamespace(hypotheses=[["x"]], attention=[])
-    with pytest.raises(DataError, match="return_attention=True"):
-        from_ctranslate2([result], ["a"])
-    result = SimpleNamespace(hypotheses=[["x"]], attention=[[[1.0]]])
-    with pytest.raises(DataError, match=r"1 attention maps.*2 segments"):
-        from_ctranslate2([result], ["a", "b"])
 
 
 def hugging_face(weights: Any, sequences: Any, beam_indices: Any = None) -> SimpleNamespace:
@@ -170,13 +143,9 @@ def test_rows_far_from_1_cause_a_warning():
     with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)") as caught:
         from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)
     assert caught[0].filename == __file__
-    results = [SimpleNamespace(hypotheses=[["x", "y"]], attention=[rows.tolist()]) for rows in thin]
-    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*max_batch_size=1 or beam_size=1"):
-        from_ctranslate2(results, ["a b c"] * 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from_arrays(thin[1:], ["a b c"], ["x y"])
-        from_ctranslate2(results[:1], ["a b c"])  # CTranslate2 cannot mix up a single segment
 
 
 @pytest.mark.needs("torch")
@@ -191,32 +160,6 @@ def test_real_tensors_of_any_precision_and_with_gradients():
         assert AttentionMap(tensor).weights.tolist() == rows
         assert from_arrays([tensor], ["a b c"], ["x y"])[0].weights.tolist() == rows
         assert from_arrays(tensor[None], ["a b c"], ["x y"])[0].weights.tolist() == rows
-
-
-@pytest.mark.needs("torch")
-def test_real_outputs_of_a_decoder_only_model_and_of_a_forward_pass_are_refused():
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    config = transformers.GPT2Config(
-        vocab_size=12, n_embd=8, n_layer=1, n_head=2, n_positions=16, bos_token_id=0,
-        eos_token_id=0, attn_implementation="eager",
-    )  # fmt: skip
-    options = {"return_dict_in_generate": True, "output_attentions": True}
-    outputs = transformers.GPT2LMHeadModel(config).generate(
-        torch.tensor([[1, 2]]), max_new_tokens=2, do_sample=False, pad_token_id=0, **options
-    )
-    with pytest.raises(DataError, match="decoder-only"):
-        from_huggingface(outputs, ["a b"])
-    fed = tiny_marian(torch, transformers)(
-        torch.tensor([[3, 4, 0]]), decoder_input_ids=torch.tensor([[23, 5, 6]]),
-        output_attentions=True,
-    )  # fmt: skip
-    with pytest.raises(DataError, match="forward pass"):
-        from_huggingface(fed, ["a b </s>"])
-    item = from_arrays(
-        fed.cross_attentions[-1], ["a b </s>"], ["x y"], head="mean", orientation="target-source"
-    )[0]
-    assert item.weights.shape == (3, 3)
 
 
 def tiny_marian(torch: Any, transformers: Any) -> Any:
@@ -261,48 +204,3 @@ def test_real_marian_of_hugging_face(beams):
         assert item.tgt_eos
         assert item.hypothesis == tuple(map(str, outputs.sequences[index, 1 : rows + 1].tolist()))
         np.testing.assert_allclose(item.weights, oracle[index, :rows, :columns], atol=1e-5)
-
-
-@pytest.mark.needs("torch")
-def test_real_ctranslate2(tmp_path):
-    """The oracle is head 0 of the small random BART that CTranslate2 converted."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    ctranslate2 = pytest.importorskip("ctranslate2")
-    torch.manual_seed(5)
-    words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *"abcdefghij"]
-    (tmp_path / "vocab.json").write_text(json.dumps({w: i for i, w in enumerate(words)}))
-    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
-    config = transformers.BartConfig(
-        vocab_size=len(words), d_model=16, encoder_layers=1, decoder_layers=2,
-        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
-        decoder_ffn_dim=16, init_std=1.0, max_position_embeddings=64, forced_eos_token_id=None,
-        normalize_before=False, normalize_embedding=True,  # the converter needs these
-    )  # fmt: skip
-    config._attn_implementation = "eager"
-    model = transformers.BartForConditionalGeneration(config).eval()
-    model.save_pretrained(tmp_path)
-    tokenizer = transformers.BartTokenizer(
-        str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
-    )
-    tokenizer.save_pretrained(tmp_path)
-    ctranslate2.converters.TransformersConverter(str(tmp_path)).convert(str(tmp_path / "ct2"))
-    translator = ctranslate2.Translator(str(tmp_path / "ct2"))
-    source = ["<s>", "a", "d", "c", "</s>"]
-    for end in (False, True):
-        results = translator.translate_batch(
-            [source], beam_size=1, max_decoding_length=6, return_attention=True,
-            return_end_token=end, target_prefix=[["<s>"]],
-        )  # fmt: skip
-        item = from_ctranslate2(results, [source])[0]
-        hypothesis = results[0].hypotheses[0]
-        assert len(hypothesis) > 2
-        assert item.weights.shape == (len(hypothesis), len(source))
-        ids = torch.tensor([[2, *(words.index(token) for token in hypothesis)]])
-        with torch.no_grad():
-            fed = model(
-                torch.tensor([[words.index(token) for token in source]]),
-                decoder_input_ids=ids, output_attentions=True,
-            )  # fmt: skip
-        oracle = fed.cross_attentions[-1][0, 0].numpy()[: len(hypothesis)]
-        np.testing.assert_allclose(item.weights, oracle, atol=1e-4)

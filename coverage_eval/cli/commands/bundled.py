@@ -1,33 +1,37 @@
-"""``coverage-eval audit``."""
+"""``coverage-eval audit`` and ``coverage-eval demo``, which bring their own data."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from coverage_eval.cli import options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import Command, Output, output_options, refuse
 from coverage_eval.cli.output import show
+from coverage_eval.core.show.table import Printable
+from coverage_eval.demonstration import demonstrate
 from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES, compare_scores
 
 
-@click.command("audit", cls=Command, lists={"Audits": AUDITS})
+@click.command("audit", cls=options.Command, lists={"Audits": AUDITS})
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(AUDITS)))
 @option(
     "--scores", metavar="FILE",
     help="Compare your own table with the printed one: a CSV file whose first line is "
     "system,dataset,metric,value.",
 )  # fmt: skip
-@output_options
-def audit(name: str | None, scores: str | None, output: Output) -> None:
+@options.output_options
+def audit(name: str | None, scores: str | None, output: options.Output) -> None:
     """Check the papers' printed tables and claims.
 
     Without NAME all audits run, and the claims that do not hold are printed. With NAME the command
     prints the claims of one audit, and the facts against them; -f csv and -f json have every fact.
-    The verdicts are confirmed, contradicted, not decidable and not checked; a contradicted claim is
-    a finding, so the exit status is 0. With -b it prints for each claim the number of facts that do
-    not hold.
+    The verdicts are confirmed, contradicted, not decidable and not checked. What is claimed on
+    average or in general is confirmed in spite of exceptions; a contradicted claim is a finding, so
+    the exit status is 0. With -b it prints for each claim the number of facts that do not hold.
 
     A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85. The
     command prints the difference of each cell, and for each pair of systems and each metric whether
@@ -38,7 +42,7 @@ def audit(name: str | None, scores: str | None, output: Output) -> None:
       coverage-eval audit table1
       coverage-eval audit table1 --scores ours.csv
     """
-    refuse({
+    options.refuse({
         f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME":
             scores and name not in {*TABLES_OF_AUDITS, None},
     })  # fmt: skip
@@ -49,3 +53,22 @@ def audit(name: str | None, scores: str | None, output: Output) -> None:
         show(present_audit(run_audit(name)), output)
     else:
         show(present_audits(list(run_audits().values())), output)
+
+
+@click.command("demo", cls=options.Command)
+@option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+        help="Write texts, model and report here, to try other commands on.  [default: a "
+        "temporary folder]")  # fmt: skip
+@options.signature_option
+@options.output_options
+def demo(folder: Path | None, signature: bool, output: options.Output) -> None:
+    """Try coverage-eval on bundled texts with known errors.
+
+    Three commands are shown with their results. The last one writes an HTML report.
+
+    \b
+    Example:
+      coverage-eval demo --folder trial
+    """
+    output.require_several("demo")
+    show(Printable(tuple(demonstrate(folder))), output, signed=signature)

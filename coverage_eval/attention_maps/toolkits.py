@@ -13,11 +13,10 @@ from itertools import chain
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions, shown
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, shown
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.core.errors import DataError
-from fast_align_wrapper import links
-from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper import AlignerDataError, links
 from fast_align_wrapper.links import Link
 from fast_align_wrapper.text import tokenize
 
@@ -64,7 +63,7 @@ def _is_fairseq(dump: Dump) -> bool:
     return any(re.match(r"A-\d+\t", line) for line in dump.probe)
 
 
-def read_fairseq(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
+def read_fairseq(dump: Dump) -> Iterator[RawMap]:
     """fairseq ``--print-alignment``: the lines ``A-<id>`` of its log, soft or hard.
 
     Soft: rows separated by spaces, cells by commas, (M + 1) × (N + 1) with both EOS. Hard: ``0-0
@@ -147,7 +146,7 @@ def _is_marian(dump: Dump) -> bool:
     )
 
 
-def read_marian(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
+def read_marian(dump: Dump) -> Iterator[RawMap]:
     """Marian ``--alignment soft|hard|0.x``.
 
     Marian prints ``hypothesis ||| alignment``, with ``||| WordScores= …`` after it on request, and
@@ -171,12 +170,12 @@ def read_marian(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
         size = len(tokens)
         if _LINKS.fullmatch(alignment):
             pairs = _parse_links(alignment, where)
-            if options.right_to_left:
+            if dump.right_to_left:
                 pairs = [(s, size - 1 - t if t < size else t) for s, t in pairs]
             yield RawMap(where, links=pairs, hypothesis=tokens, links_to_eos=True)
             continue
         matrix = parse_rows([row.split(",") for row in alignment.split()], where)
-        if options.right_to_left:  # rows in reading order, EOS staying last
+        if dump.right_to_left:  # rows in reading order, EOS staying last
             matrix = np.concatenate([matrix[:-1][::-1], matrix[-1:]])
         hypothesis = _fitting(tokens, len(matrix) - 1)
         yield RawMap(where, matrix, hypothesis=hypothesis, tgt_eos=True, src_eos=True)
@@ -195,7 +194,7 @@ def _is_opennmt_log(dump: Dump) -> bool:
     return any(_row(line) is not None for line in dump.probe)
 
 
-def read_opennmt_log(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
+def read_opennmt_log(dump: Dump) -> Iterator[RawMap]:
     """The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug``.
 
     It has a table per segment: a header of source tokens, then a row per target token, in columns
@@ -250,7 +249,7 @@ def _is_opennmt_align(dump: Dump) -> bool:
     return any(pairs) and all(map(_LINKS.fullmatch, pairs))
 
 
-def read_opennmt_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
+def read_opennmt_align(dump: Dump) -> Iterator[RawMap]:
     """OpenNMT-py and Eole ``--report_align``.
 
     They print ``hypothesis ||| i-j …`` without EOS, then the score after a tab.
@@ -262,7 +261,7 @@ def read_opennmt_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
 
 _LOG = "OpenNMT-py / Eole --attn_debug or --align_debug (log)"
 _ALIGN = "OpenNMT-py / Eole --report_align"
-FORMATS = (
+TOOLKIT_FORMATS = (
     DumpFormat("fairseq", "fairseq --print-alignment", _is_fairseq, read_fairseq),
     DumpFormat("marian", "Marian --alignment", _is_marian, read_marian),
     DumpFormat("opennmt-log", _LOG, _is_opennmt_log, read_opennmt_log),

@@ -6,7 +6,7 @@ import html
 import json
 import re
 
-from coverage_eval.comparison.report.document_view import (
+from coverage_eval.comparison.report.page import (
     ViewedDocument,
     ViewedRow,
     render_documents,

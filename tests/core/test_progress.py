@@ -1,0 +1,54 @@
+"""A terminal sees one bar, of known length from start to end; a pipe sees none."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.core.machine import counted, parts
+from tests.cli.tools import on_a_terminal
+
+LINKS = ("--src", "test.de", "--model")
+RUNS = {
+    "training": (
+        "align", "train", "train.de", "train.en", "--prepare-for", "omissions", "-o", "finder"
+    ),
+    "finding errors": ("omissions", "dropping.en", *LINKS, "finder"),
+    "comparing": ("compare", "--ref", "test.en", *LINKS, "model", "careful.en", "dropping.en"),
+    "comparing documents": (
+        "compare", "--ref", "test.en", "--unaligned", *LINKS, "model", "careful.en", "dropping.en"
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shutil.copytree(demonstration, tmp_path_factory.mktemp("progress") / "demo")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_one_bar_goes_from_start_to_end(name: str, folder: Path) -> None:
+    shown, _ = on_a_terminal(*RUNS[name], cwd=folder, stream="stderr", TERM="xterm")
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    label = name.split(maxsplit=1)[0]
+    shares = [int(share) for share in re.findall(rf"{label}[^\r\n]*? (\d+)%", shown)]
+    assert len(shares) == shown.count("%")  # each has this label, and its length is known
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert shares[-1] == 100
+    assert len(set(shares)) > 3
+
+
+def test_works_that_follow_each_other_share_one_progress() -> None:
+    seen: list[float] = []
+    first, second, third = parts(seen.append, 1, 0, 3)
+    assert list(counted("abcd", first, 4)) == list("abcd")
+    second(1.0)
+    assert list(counted(["ab", "cd"], third, 4, len)) == ["ab", "cd"]
+    assert list(counted([], third, 0)) == []
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (0.0625, 1.0)
+    assert 0.25 in seen
