@@ -362,7 +362,7 @@ class Segmenter:
         path = find_path(evidence)
         self._check_fit(source, evidence, path, unknown)
         in_place, of_lines = _probabilities(evidence, path)
-        pieces = tuple(_pieces(words, path, in_place, _repeated(evidence, path)))
+        pieces = tuple(_pieces(words, evidence, path, in_place))
         return Segmentation(
             pieces,
             tuple(of_lines.tolist()),
@@ -467,38 +467,33 @@ def _probabilities(evidence: Evidence, path: Sequence[Run]) -> tuple[Floats, Flo
     return in_place, np.where(is_covered, has_text, 1 - has_text)
 
 
-def _repeated(evidence: Evidence, path: Sequence[Run]) -> set[Run]:
-    """The pieces that say a line again, in whatever order: all but its longest one."""
-    types, repeated = evidence.types, set()
+def _pieces(
+    words: OutputWords, evidence: Evidence, path: Sequence[Run], probabilities: Floats
+) -> Iterator[Piece]:
+    """The pieces of a path. Of those of one line, all but the longest may say it again.
+
+    White space at the beginning and the end belongs to no piece, any other character to one.
+    """
     # Of pieces of one length the first one counts.
     by_length = sorted(path, key=lambda run: (run.last - run.first, -run.first))
     longest_by_line = {run.segment: run for run in by_length}
-    for run in path:
-        longest = longest_by_line[run.segment]
-        words = types[longest.first : longest.last]
-        shared = np.isin(types[run.first : run.last], words).sum()
-        if run.segment != NOWHERE and run != longest and shared >= MIN_SAME * len(words):
-            repeated.add(run)
-    return repeated
-
-
-def _pieces(
-    words: OutputWords, path: Sequence[Run], probabilities: Floats, repeated: set[Run]
-) -> Iterator[Piece]:
-    # White space at the beginning and the end belongs to no piece, any other character to one.
     starts = [0, *(int(words.starts[run.first]) for run in path[1:]), len(words.text)]
     for run, probability, (start, stop) in zip(path, probabilities, pairwise(starts), strict=True):
+        longest = longest_by_line[run.segment]
+        expected = evidence.types[longest.first : longest.last]
+        shared = np.isin(evidence.types[run.first : run.last], expected).sum()
+        is_placed = run.segment != NOWHERE
+        repeats = is_placed and run != longest and shared >= MIN_SAME * len(expected)
         text = words.text[start:stop]
         first = start + len(text) - len(text.lstrip())
-        is_extra = run.segment == NOWHERE or run in repeated
         yield Piece(
-            line=None if is_extra else run.segment,
+            line=run.segment if is_placed and not repeats else None,
             start=first,
             end=max(first, start + len(text.rstrip())),
             text=_LINE_END.sub(" ", text.strip()),
             words=int(words.is_word[run.first : run.last].sum()),
             probability=float(probability),
-            repeats=run.segment if run in repeated else None,
+            repeats=run.segment if repeats else None,
         )
 
 
@@ -557,11 +552,9 @@ def segment(
             another order; links in place of a model.
         TypeError: The source is no list of lines, or source and references are both given.
     """
-    if references is not None:
-        if sources is not None or aligner is not None:
-            raise TypeError("give either sources and an aligner, or references")
+    if references is not None and sources is None and aligner is None:
         lines = list(segments_of(references, "the reference"))
         return Segmenter.of_references(tokenize, lines)(output, lines)
-    if sources is None or aligner is None:
-        raise TypeError("segment needs sources and an aligner, or references")
+    if references is not None or sources is None or aligner is None:
+        raise TypeError("segment needs either sources and an aligner, or references")
     return Segmenter.of_model(aligner)(output, sources)

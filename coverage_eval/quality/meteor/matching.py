@@ -134,9 +134,7 @@ def find_candidates(
         if by_word:
             starts[SYNONYM] = _find_synonyms(word, by_word)
         blocks[word] = [
-            (CandidateRun(tuple(positions), 1, 1, module),)
-            for module, positions in starts.items()
-            if positions
+            (CandidateRun(tuple(at), 1, 1, module),) for module, at in starts.items() if at
         ]
     candidates = [list(blocks[word]) for word in reference]
     for here, more in zip(candidates, paraphrases, strict=False):
