@@ -120,6 +120,7 @@ def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
         assert loaded.align([("ein haus", "a house")])
 
 
+@pytest.mark.slow
 def test_nonsense_in_the_environment_moves_no_picture(run_cli, run_process, tmp_path):
     (tmp_path / "text").write_text("a b\n")
     line = ("compare", "--ref", "text", "a=text", "b=text", "-m", "rep", "-o")

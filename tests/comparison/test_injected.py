@@ -38,6 +38,7 @@ def comparison(texts: dict[str, list[str]]) -> Comparison:
         )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bleu", "rep", "drop", "softdrop", "chrf"])
 def test_known_order_is_found(comparison, name):
     cells = {system: row[name] for system, row in comparison.rows.items()}

@@ -13,6 +13,7 @@ def words(count: int, different: int) -> str:
     return " ".join(f"w{number % different}" for number in range(count))
 
 
+@pytest.mark.slow
 def test_meteor_of_a_word_said_thousands_of_times_is_refused_at_once():
     metric = METEOR(variant="exact-stem")
     assert metric.sentence_score(words(1000, 1), words(1000, 1)).score > 99

@@ -41,6 +41,7 @@ def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nltk, "download", None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_nltk_data")
 def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet):
     metric = NLTKMeteor()
