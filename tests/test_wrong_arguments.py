@@ -14,7 +14,6 @@ from coverage_eval.coverage.omissions import OmissionFinder
 from fast_align_wrapper import FastAlign
 
 HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
-TOKENS = [line.split() for line in HYPS]
 LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
 
 
