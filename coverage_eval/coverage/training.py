@@ -30,8 +30,7 @@ from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.coverage.losses import NormalCoverage
-from coverage_eval.coverage.null_scores import NullScores, save_nulls
+from coverage_eval.coverage.null_scores import NormalCoverage, NullScores, save_nulls
 from coverage_eval.coverage.omission_finder import (
     ALONE,
     REFERENCES,
