@@ -130,12 +130,13 @@ class Aligner(ABC):
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         tokenize: str | None = None,
         src_tokenize: str | None = None,
-        lowercase: bool = False,
         stem: int = 0,
         sink: bool = False,
         **options: Any,
     ) -> ModelAligner:
-        """Train a model on a stream of pairs; see :meth:`train`.
+        """Train a model on a stream of pairs, lowercased; see :meth:`train`.
+
+        What is aligned is lowercased, too: whether a word is aligned never depends on its case.
 
         Args:
             pairs: Source and target of each segment.
@@ -143,8 +144,6 @@ class Aligner(ABC):
             tokenize: The tokeniser of both sides, in training and when aligning; None to split at
                 spaces, and to note which tokeniser seems to have made the text.
             src_tokenize: The tokeniser of the source, if it needs another one.
-            lowercase: Lowercase both sides first; what is aligned is also lowercased if the
-                training text has no capitals.
             stem: Number of letters to keep of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
             **options: Other options of :meth:`fast_align_wrapper.FastAlign.train`.
@@ -154,8 +153,8 @@ class Aligner(ABC):
         """
         from fast_align_wrapper import FastAlign
 
-        target_tokens = Tokenizer(tokenize or "none", lowercase, stem)
-        source_tokens = Tokenizer(src_tokenize or tokenize or "none", lowercase, stem)
+        target_tokens = Tokenizer(tokenize or "none", True, stem)
+        source_tokens = Tokenizer(src_tokenize or tokenize or "none", True, stem)
         notes: dict[str, Any] = {}
         tokens = cut_pairs(
             pairs, source_tokens, target_tokens,

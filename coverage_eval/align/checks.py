@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
-from coverage_eval.align.model_text import OTHER_TOKENS, cut_by_user, why_other_words
+from coverage_eval.align.model_text import OTHER_TOKENS, cut_by_user, why_other_words, with_sink
 from coverage_eval.core import checks as texts
 from coverage_eval.core import line_checks as lines
 from coverage_eval.core.checks import (
@@ -35,7 +35,7 @@ from coverage_eval.core.dataset import Row, RowSample
 from coverage_eval.core.line_checks import LAGS, Order, judge_order
 from coverage_eval.core.measure import aligner_of
 from coverage_eval.core.metric import Metric
-from coverage_eval.core.tokenizers import SINK, Tokenizer
+from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper import FastAlign
@@ -235,8 +235,8 @@ def _scores(
     model: FastAlign, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]
 ) -> Iterator[float]:
     """Natural log-probability of each target given its source, for pairs without an empty side."""
-    sink = [SINK] if model.manifest.notes.get("sink") else []
-    scores = model.scores(([*source, *sink], target) for source, target in pairs)
+    sink = bool(model.manifest.notes.get("sink"))
+    scores = model.scores((with_sink(source, sink=sink), target) for source, target in pairs)
     return (score or 0.0 for score in scores)
 
 
@@ -254,7 +254,7 @@ def _objections(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 _MEANINGLESS, _DOUBT = Gravity.MEANINGLESS, Gravity.DOUBT
 _WHICH_FILE = "check that each is the file you meant"
-_WHICH_MODEL = "check that it is the model for these languages, tokeniser and case"
+_WHICH_MODEL = "check that it is the model for these languages and this tokeniser"
 _TOKENISE = "tokenise all texts alike, or add --tokenize 13a"
 _OTHER_ORDER = "the lines are in another order, or the texts do not belong together"
 _WRONG_WORDS = (

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.checks import (
-    LOWER_CASED,
-    MIN_CASED,
     MIN_SEGMENTS,
     SampledText,
     is_unsegmented_script,
@@ -35,6 +33,9 @@ OTHER_TOKENS = (
 
 _MAKERS, _LETTER_MAKERS = ("13a", "intl"), ("char", "zh")
 """Tokenisers that may have made a text with spaces between words, and one without."""
+
+_SINK = SINK.lower()
+"""The sink among words that are aligned, which are lowercased."""
 
 _SPACE_BEFORE_MARK = re.compile(r" (?=[^\w\s\u2013\u2014-])")
 """Where raw text has no space: before any mark but a dash."""
@@ -89,7 +90,7 @@ def cut_pairs(
         sample.add((source, target))
         tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
         # Not simply `sink`, because the sources themselves may end in sinks.
-        has_sink &= not (tokens and others) or tokens[-1] == SINK
+        has_sink &= not (tokens and others) or tokens[-1] == _SINK
         yield tokens, others
     sides = list(zip(*sample.rows, strict=True)) or [(), ()]
     cutters = (source_tokens, target_tokens)
@@ -97,26 +98,13 @@ def cut_pairs(
         _maker(side) if recognise and cutter.name == "none" else cutter.name
         for side, cutter in zip(sides, cutters, strict=True)
     ]
-    cases = [_is_lowercase(*side) for side in zip(sides, cutters, strict=True)]
-    # A side in a script without case is no evidence.
-    source_case, target_case = (
-        cutter.lowercase or bool(mine if mine is not None else other)
-        for cutter, mine, other in zip(cutters, cases, reversed(cases), strict=True)
-    )
     notes |= {
         "tokenize": names[1],
         "src_tokenize": names[0],
-        "lowercase": target_case,
-        "src_lowercase": source_case,
+        "lowercase": target_tokens.lowercase,
         **({"stem": target_tokens.stem} if target_tokens.stem else {}),
         "sink": has_sink,
     }
-
-
-def _is_lowercase(segments: Sequence[Segment], tokens: Tokenizer) -> bool | None:
-    """Whether a text has no capitals; None if it has too few letters with case to tell."""
-    number, share = SampledText("", [tokens(segment) for segment in segments]).case
-    return share < LOWER_CASED if number >= MIN_CASED else None
 
 
 def _maker(segments: Sequence[Segment]) -> str:
@@ -146,7 +134,7 @@ def why_other_words(text: SampledText) -> str | None:
 
 def with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
     """The tokens of a source, followed by a sink if ``sink``."""
-    return [*source, SINK] if sink else source
+    return [*source, _SINK] if sink else source
 
 
 def noted_tokenizers(
@@ -163,14 +151,14 @@ def noted_tokenizers(
     stem = int(notes.get("stem", 0))
     lowercase = bool(notes.get("lowercase", False))
     tokenizers = []
-    for name, case in ((source, notes.get("src_lowercase", lowercase)), (target, lowercase)):
+    for name in (source, target):
         known = "none" if name == BY_USER else name
         if not isinstance(known, str) or known not in TOKENIZERS:
             raise DataError(
                 f"the model was trained with tokeniser {name!r:.40}, which is unknown here; "
                 f"train a model with one of {', '.join(TOKENIZERS)}"
             )
-        tokenizers.append(Tokenizer(known, case, stem))
+        tokenizers.append(Tokenizer(known, lowercase, stem))
     return tokenizers[0], tokenizers[1]
 
 

@@ -61,7 +61,7 @@ _MAX_JOINED = 20
 _LONGEST = 300
 """Most pairs that are joined: 20, or more if they are short, so that some texts have 300 words."""
 
-_OF_WORDS = ("tokenize", "src_tokenize", "lowercase", "stem", "symmetrize", "sink")
+_OF_WORDS = ("tokenize", "src_tokenize", "stem", "symmetrize", "sink")
 """Options of the model of words that the other models take from it, or do not need."""
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
@@ -111,7 +111,7 @@ def add_omission_data(
     Args:
         aligner: The model of words, newly trained.
         read: Gives the training text again, as pairs of source and target.
-        **options: The options that it was trained with, except for the case.
+        **options: The options that it was trained with.
 
     Raises:
         AlignerError: The aligner failed.
@@ -120,7 +120,7 @@ def add_omission_data(
         "tokenize": aligner.tokens.name,
         "src_tokenize": aligner.source_tokens.name,
     }
-    stems = Aligner.train_pairs(read(), **cut, lowercase=True, stem=STEM, **options)
+    stems = Aligner.train_pairs(read(), **cut, stem=STEM, **options)
     step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
     target, source = aligner.tokens.whole, aligner.source_tokens.whole
     pairs = [(source(one), target(two)) for one, two in islice(read(), 0, None, step)]
@@ -132,15 +132,12 @@ def add_omission_data(
         texts = held_out + _joined(held_out)
         units: dict[str, list[Unit]] = {side: [] for side in SIDES}
         for name, unit in (("words", aligner), ("stems", stems)):
-            form: dict[str, Any] = {
-                "tokenize": "none",
-                "lowercase": unit.tokens.lowercase and unit.source_tokens.lowercase,
-                "stem": unit.tokens.stem,
-            }
             known = copy(unit)  # for text that is cut into words already
             known.tokens = replace(unit.tokens, name="none")
             known.source_tokens = replace(unit.source_tokens, name="none")
-            blind = stack.enter_context(Aligner.train_pairs(others, **form, **options))
+            blind = stack.enter_context(
+                Aligner.train_pairs(others, tokenize="none", stem=unit.tokens.stem, **options)
+            )
             for side in SIDES:
                 normal = _learn(known, pairs, side)
                 aligner.model.attach(normal_name(name, side), normal.save)

@@ -57,7 +57,7 @@ def _at_most_one(values: Floats) -> Floats:
     return np.minimum(1.0, values)
 
 
-UNITS: Mapping[str, Mapping[str, Any]] = {"words": {}, "stems of 5": {"stem": 5, "lowercase": True}}
+UNITS: Mapping[str, Mapping[str, Any]] = {"words": {}, "stems of 5": {"stem": 5}}
 """The units that an aligner links, and the options of its training."""
 
 

@@ -51,7 +51,6 @@ def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row])
         "the model of the other direction": (spoilt, train(corpus.flipped().training)),
         f"{size:,} pairs at random": (spoilt, train(some)),
         f"{size:,} pairs least like the test set": (spoilt, train(far)),
-        "capitals in the text, none in the model": (spoilt.seen_as(str.title), aligner),
         "punctuation glued on in the text": (spoilt.seen_as(_glued), aligner),
         "phrases replaced by fillers": (Spoilt.of(rows, repair="filler"), aligner),
         "phrases replaced by others": (Spoilt.of(rows, repair="detached"), aligner),

@@ -31,7 +31,7 @@ def aligner(request: pytest.FixtureRequest) -> Iterator[ModelAligner]:
 
 def source_of(aligner: ModelAligner, row: Row) -> list[str]:
     """The source as the model gets it."""
-    return [*(row.source or ()), *([SINK] if aligner.sink else [])]
+    return [*(row.source or ()), *([SINK.lower()] if aligner.sink else [])]
 
 
 def test_links_are_the_models_without_those_to_a_sink(aligner):
@@ -83,7 +83,7 @@ def test_requests_of_metrics(aligner):
         ({}, {"sink": True}, "trained without <SINK> behind every source, and is used with it"),
         ({"sink": True}, {}, "trained with <SINK> behind every source, and is used without it"),
         ({}, {"src_tokenize": "char"}, "this text has tokenisers 'char' and 'none'; words"),
-        ({"stem": 4, "lowercase": True}, {"tokenize": "13a"},
+        ({"stem": 4}, {"tokenize": "13a"},
          "the model was trained with tokeniser 'none', but this text has tokeniser '13a';"),
         ({"tokenize": "13a", "stem": 3, "sink": True}, {"sink": True}, None),
     ],
