@@ -29,10 +29,10 @@ from coverage_eval import Aligner, attention
 from coverage_eval.core.dataset import Row
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP
-from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.quality.meteor import METEOR
 from coverage_eval.registry import make_metric
 from coverage_eval.repetition.rep import REP
+from notebooks.evidence.planting import inject_lines
 from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
 from tests.quality.meteor.texts import perturbed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from coverage_eval.coverage.planting import (
+from notebooks.evidence.planting import (
     KINDS,
     REPAIRS,
     WORD_CLASSES,
