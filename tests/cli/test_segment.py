@@ -17,7 +17,7 @@ from tests.grammar import generate
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """A model, 60 lines of source, and an output that lacks five of them and adds a note."""
     folder = tmp_path_factory.mktemp("corpus")
-    write_grammar(folder, 2000, 0)
+    write_grammar(folder, 1500, 0)
     pairs = {" ".join(p.source): " ".join(p.target) for p in generate(90, seed=3)}
     sources, targets = list(pairs)[:60], list(pairs.values())[:60]
     (folder / "src.txt").write_text("\n".join(sources) + "\n")
@@ -121,7 +121,6 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
         (["empty.txt", *MODEL], "empty.txt: the output is empty"),
         (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
         (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
-        (["none.txt", *MODEL], "none.txt: no such file"),
         (
             ["gaps.jsonl:o", "--src", "gaps.jsonl:s", "--model", "model"],
             "gaps.jsonl:o: line 2 is not text",
@@ -146,13 +145,8 @@ def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
         (["out.txt", "--src", "src.txt"], "--src goes with --model FILE; 'align train' makes"),
         (["out.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
         ([*MODEL], "Missing argument 'OUTPUT'"),
-        ([], "Missing argument 'OUTPUT'"),
-        (["out.txt", "out.txt", *MODEL], "unexpected extra argument"),
         (["out.txt", *MODEL, "-o", "out.txt"], "is one of the input files"),
-        (
-            ["out.txt", *MODEL, "--keep", "good.jsonl.gz"],
-            "files are written unpacked; choose a name without it",
-        ),
+        (["out.txt", *MODEL, "-o", "cut.txt.gz"], "files are written unpacked; choose a name"),
     ],
 )
 def test_wrong_options_are_refused(run_cli, corpus, arguments, said):

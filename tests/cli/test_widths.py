@@ -85,7 +85,6 @@ README = {
     "report --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en "
     "-o report.html": "→ report.html",
     "audit table1": "73 facts hold.",
-    "audit": "16 other claims hold.",
 }
 """Commands as README has them, and how the last line begins."""
 
