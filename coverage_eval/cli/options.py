@@ -317,10 +317,7 @@ class Output:
     """Where a command prints, and in which format."""
 
     output_format: str = setting(
-        "text",
-        "Print in this format.",
-        flags=("-f", "--format"),
-        choices=tuple(FORMATS),
+        "text", "Print in this format.", flags=("-f", "--format"), choices=tuple(FORMATS)
     )
     digits: int = setting(
         2, "Print this many decimals.", flags=("-w", "--digits"), min=0, max=15, group="Output"
@@ -469,8 +466,6 @@ def parse_named_files(
             name, path = value[len(file) + 1 :] or Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
-        if not name.isprintable():
-            raise click.BadParameter(f"the name {name!r} has characters that cannot be printed")
         if name in files:
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         files[name] = path

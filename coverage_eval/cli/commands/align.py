@@ -56,10 +56,7 @@ class TrainingOptions:
         "Write the model to this file.", flags=("-o", "--output"), required=True
     )
     purpose: str | None = setting(
-        None,
-        "Also train what 'omissions' needs.",
-        flag="--prepare-for",
-        choices=["omissions"],
+        None, "Also train what 'omissions' needs.", flag="--prepare-for", choices=["omissions"]
     )
     tokenize: str | None = setting(
         None, "Apply one of sacreBLEU's tokenisers to both sides.", choices=TOKENIZERS

@@ -346,12 +346,7 @@ def compare(
     "-o", "--output", metavar="FILE", type=options.OutputFile(), required=True,
     help="Write the report to this file.",
 )  # fmt: skip
-def report(
-    asked: ComparisonOptions,
-    maps: dict[str, str],
-    title: str | None,
-    output: str,
-) -> None:
+def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, output: str) -> None:
     """Write an HTML report: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
