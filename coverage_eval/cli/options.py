@@ -388,10 +388,15 @@ output_options = as_object("output", Output)
 scoring_options = as_object("output", ScoreOutput)
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
-output_option = option(
-    "-o", "--output", metavar="FILE", type=OutputFile(),
-    help="Write to this file instead of standard output.",
-)  # fmt: skip
+
+def output_to(help_text: str, *, required: bool = True) -> Option:
+    """The option for the only file that a command writes."""
+    return option(
+        "-o", "--output", metavar="FILE", type=OutputFile(), required=required, help=help_text
+    )
+
+
+output_option = output_to("Write to this file instead of standard output.", required=False)
 
 signature_option = option(
     "--signature", is_flag=True, group="Output",
