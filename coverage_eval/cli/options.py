@@ -512,9 +512,7 @@ _LINKS = {"--links": "links", "--ref-links": "ref_links"}
 """Options for texts of links."""
 
 
-def text_options(
-    *positional: str, options: Sequence[str] = (), needed: Sequence[str] = ()
-) -> Option:
+def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
     """Add a command's texts, which are named by position or by option.
 
     The command receives them as one ``texts``, a :class:`Dataset`, and ``documents`` if it has
@@ -524,9 +522,8 @@ def text_options(
     Args:
         *positional: The texts that may be named without an option, in their order: ``hyp``,
             ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
-        options: The texts that only an option names. The source that ``alignment_options`` adds
-            need not be named here.
-        needed: Those of them that must be there.
+        options: The texts that only an option names. They must be there, too, but for references.
+            The source that ``alignment_options`` adds is not among them.
     """
     cuts = "ref" in {*positional, *options}
 
@@ -542,8 +539,8 @@ def text_options(
                     f"one output is scored, but there are {listed}: 'compare' takes several"
                 )
             _place(files, positional, values)
-            for side in (*positional, *needed):
-                if not values[side]:
+            for side in (*positional, *options):
+                if not values[side] and (side in positional or side != "ref"):
                     raise _missing(side, positional)
             named = [*sides, "peers", "scores", *_LINKS.values()]
             values |= named_texts({side: values[side] for side in named if side in values})
@@ -688,9 +685,9 @@ def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
             "the reference is missing: name it as REF or with --ref. Without one, "
             "'compare' finds repetitions, and 'omissions' what the output leaves out"
         )
-    if side in positional:
-        return click.MissingParameter(param_hint=f"'{_SIDES[side].shown}'", param_type="argument")
-    return click.MissingParameter(param_hint=f"'{_SIDES[side].flags[-1]}'", param_type="option")
+    shown, flags, _ = _SIDES[side]
+    kind, name = ("argument", shown) if side in positional else ("option", flags[-1])
+    return click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
 
 _unaligned_option = option(

@@ -301,7 +301,7 @@ def score_command(name: str) -> click.Command:
     own_source = ["src"] if source and not is_aligned else []
     named = ["hyp", *(["ref"] if has_references else [])]
     added = [
-        options.text_options(*named, options=own_source, needed=own_source),
+        options.text_options(*named, options=own_source),
         *_setting_options(name, kinds),
         options.alignment_options() if is_aligned else options.jobs_option,
         options.scoring_options,
@@ -410,11 +410,9 @@ def omissions(
     share = false_alarms / 100
     aligner = alignment.make()
     assert aligner is not None
-    metric = (
-        Additions(aligner, share)
-        if additions
-        else Omissions(aligner, share, bool(texts.references))
-    )
+    metric = Omissions(aligner, share, bool(texts.references))
+    if additions:
+        metric = Additions(aligner, share)
     name, error = metric.name, "addition" if additions else "omission"
     evaluation = Evaluation(
         texts, metrics=(), others={name: metric}, named=True, progress=True, documents=documents
@@ -473,11 +471,8 @@ def _present_flags(
         said = " ".join(output_words(result, result.systems[0], index))
         return index + 1, _shortened(words, 36), _shortened(said, 30)
 
-    within = (
-        f", 95% interval {score.interval.low:.1f} to {score.interval.high:.1f}"
-        if score.interval
-        else ""
-    )
+    interval = score.interval
+    within = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
     table = Table(
         ("segment", metric.kinds[0].one, "output"),
         [row(index) for index in worst],

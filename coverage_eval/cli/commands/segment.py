@@ -18,7 +18,7 @@ from coverage_eval.core.settings import file_setting, output_file_setting, setti
 from coverage_eval.core.show.formats import FORMATS, render_lines
 from coverage_eval.core.show.table import Printable, Table
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.documents.settings import DocumentTexts, read_documents
+from coverage_eval.documents.settings import read_documents
 
 if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import CutDocument
@@ -78,11 +78,6 @@ class SegmentOptions:
                 self.src and not self.model,
         })  # fmt: skip
 
-    def read(self) -> Iterator[DocumentTexts]:
-        """The documents."""
-        texts = options.named_texts({"hyp": self.hyp, "src": self.src, "ref": self.ref})
-        return read_documents(texts["hyp"], texts["ref"] or texts["src"])
-
 
 @click.command("segment", cls=options.Command, endings=(".html",), any_ending=True)
 @options.as_object("asked", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
@@ -111,7 +106,8 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     from coverage_eval.documents.segment import Segmenter, summary
 
     asked.check()
-    documents = list(asked.read())
+    texts = options.named_texts({"hyp": asked.hyp, "src": asked.src, "ref": asked.ref})
+    documents = list(read_documents(texts["hyp"], texts["ref"] or texts["src"]))
     if asked.ref:
         lines = (line for document in documents for line in document.source)
         segmenter = Segmenter.of_references(asked.tokenize, lines)
