@@ -136,9 +136,7 @@ def test_lowercase_and_tokenisers_of_both_sides(run_cli, corpus):
 
 def test_the_ending_of_a_picture_draws_the_differences(run_cli, corpus, tmp_path):
     line = ("compare", *TEXTS, *SYSTEMS, "--metrics", "bleu,rep", "--resamples", 50)
-    for name, start in (("table.png", b"\x89PNG"), ("table.svg", b"<?xml"), ("t.pdf", b"%PDF")):
-        assert run_cli(*line, "-o", tmp_path / name, cwd=corpus).stdout == ""
-        assert (tmp_path / name).read_bytes().startswith(start)
+    assert run_cli(*line, "-o", tmp_path / "table.svg", cwd=corpus).stdout == ""
     svg = (tmp_path / "table.svg").read_text()
     assert all(name in svg for name in ("few", "many", "drops", "BLEU", "REP"))
 

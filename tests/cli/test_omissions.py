@@ -73,22 +73,6 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     assert all(row["reason"] for row in rows(only))
 
 
-def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli, corpus):
-    line = ("omissions", *TEXTS, "--model", "model")
-    found = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"][0]
-    number = found["statistics"]["segments_found"]
-    worst = run_cli(*line, "--sentence-level", "--worst", 200, "-f", "csv", cwd=corpus).stdout
-    flagged = [row for row in rows(worst) if row["reason"].endswith("omission")]
-    assert 0 < len(flagged) == number < 200
-    assert all(row["marks"] for row in flagged)
-    assert all(row["reason"].startswith("truncated") for row in rows(worst) if row not in flagged)
-    shown = run_cli(*line, "--worst", 200, cwd=corpus).stdout.split("\n\n")
-    assert len(shown) == len(rows(worst))
-    # A mark of punctuation alone has no brackets.
-    of_words = [row for row in flagged if re.search(r"[^\W\d]", row["marks"].replace(" at ", " "))]
-    assert sum("[" in text.splitlines()[1] for text in shown) == len(of_words) > number / 2
-
-
 def test_additions_are_words_of_the_output(run_cli, corpus):
     arguments = ("omissions", "longer", "--src", "test.source", "--additions", "--model", "model")
     (score,) = json.loads(run_cli(*arguments, "--sentence-level", "-f", "json", cwd=corpus).stdout)[

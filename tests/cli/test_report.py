@@ -202,27 +202,6 @@ def test_how_it_was_measured(page, folder, compared):
     assert f"unknown source tokens: {100 * unknown:.1f}%" in text
 
 
-def test_suspects_are_those_of_omissions(folder, run_cli):
-    options = ("--metrics", "drop,omissions", "--resamples", 0, "-o", "suspects.html")
-    run_cli("report", *OPTIONS[:6], *options, *SYSTEMS[:2], cwd=folder)
-    page = Page((folder / "suspects.html").read_text(encoding="utf-8"))
-    text = run_cli("omissions", "dropping.en", *OPTIONS[:6], "--sentence-level", "-f", "json",
-                   cwd=folder).stdout  # fmt: skip
-    (score,) = json.loads(text)["scores"]
-    expected = {
-        item["segment"]: [mark["positions"] for mark in item["marks"]]
-        for item in score["sentences"]
-    }
-    assert any(expected.values())
-    same = 0  # flags are adapted to the outputs of both systems, and there to those of one
-    for number, segment in enumerate(page.segments, start=1):
-        marks = segment["outputs"][1]["marks"]
-        spans = [mark["positions"] for mark in marks if mark["kind"] == "suspected"]
-        same += spans == expected.get(number, [])
-    assert same > 0.9 * len(page.segments)
-    assert "Omissions|refs:1|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
-
-
 def test_attention_is_that_of_a_converted_file(folder, run_cli):
     names = ("test.de", "test.en", "careful.en", "dropping.en")
     segments = {name: (folder / name).read_text().splitlines()[:20] for name in names}

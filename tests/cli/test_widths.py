@@ -77,11 +77,8 @@ def test_no_table_is_cut(name, run_cli, demonstration):
 
 
 README = {
-    "demo --folder new": "→ new/report.html",
     "compare --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en": "",
-    "align train train.de train.en -o another": "",
     "omissions dropping.en --src test.de --model finder": "More of the worst: --worst 20",
-    "omissions dropping.en --src test.de --model finder --worst 2": "output  ",
     "report --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en "
     "-o report.html": "→ report.html",
     "audit table1": "73 facts hold.",
