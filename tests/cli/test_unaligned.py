@@ -102,19 +102,6 @@ def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments)
     assert "|seg:" not in plain
 
 
-def test_a_right_text_without_spaces_has_the_best_score(run_cli, tmp_path):
-    lines = ["今天天气很好。", "我们去公园散步。", "他没有来。", "她在看一本书。", "明天会下雨。"]
-    (tmp_path / "ref.zh").write_text("\n".join(lines) + "\n")
-    (tmp_path / "out.zh").write_text("".join(lines) + "\n")
-    compare = ("compare", "-m", "chrf", "--unaligned", "--ref", "ref.zh", "--resamples", "0")
-    done = run_cli(*compare, "out.zh", "same=ref.zh", "-f", "json", cwd=tmp_path)
-    scores = [one["score"] for one in json.loads(done.stdout)["scores"]]
-    assert [score for score in scores if score] == [100, 100]  # the others: nothing is missing
-    done = run_cli("segment", "out.zh", "--ref", "ref.zh", cwd=tmp_path)
-    assert done.stdout.splitlines() == lines
-    assert "5 have text, 0 have none" in done.stderr
-
-
 def test_omissions_lists_passages_before_words(run_cli, corpus):
     command = ("omissions", "out.txt", *MODEL, "--unaligned", "--sentence-level", "--worst", 60)
     done = run_cli(*command, cwd=corpus)

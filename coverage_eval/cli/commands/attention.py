@@ -259,16 +259,15 @@ def plot(file: str, number: int, other: str | None, output: str) -> None:
     """
     from coverage_eval import plotting
 
-    files = [file] if other is None else [file, other]
     items = []
-    for maps in map(read_maps, files):
+    for maps in map(read_maps, filter(None, (file, other))):
         if number > len(maps):
             raise DataError(f"--index {number}: there are {len(maps)} segments")
-        items.append(maps[number - 1])
-    for item in items:
+        item = maps[number - 1]
         if item.weights.size == 0:
             rows, columns = item.weights.shape
             raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
+        items.append(item)
     if other is None:
         ax = plotting.attention_heatmap(items[0])
     else:

@@ -300,19 +300,16 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[optio
     settings: dict[str, Field[Any]] = {}
     for kind in kinds.values():
         settings = {item.name: item for item in fields(kind) if "help" in item.metadata} | settings
-    forms = METRICS[name].forms
-    choices = {flag: value for flag, value in forms if value is not True}
-    flags = {flag: METRICS[form].summary for (flag, value), form in forms.items() if value is True}
-    return [
-        *(
-            options.click_option(item, choices.get(item.name), "Metrics")
-            for item in settings.values()
-        ),
-        *(
-            option(f"--{flag}", is_flag=True, help=text, group="Metrics")
-            for flag, text in flags.items()
-        ),
-    ]
+    choices = {}
+    flags = []
+    for (flag, value), form in METRICS[name].forms.items():
+        if value is True:
+            summary = METRICS[form].summary
+            flags.append(option(f"--{flag}", is_flag=True, help=summary, group="Metrics"))
+        else:
+            choices[flag] = value
+    own = [options.click_option(settings[n], choices.get(n), "Metrics") for n in settings]
+    return [*own, *flags]
 
 
 @click.command("omissions", cls=options.Command)
