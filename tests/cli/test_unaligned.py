@@ -181,11 +181,6 @@ def test_the_error_says_what_to_type_and_then_a_report_is_made(run_cli, corpus):
     ("arguments", "hint"),
     [
         (("rep", "out.txt", "ref.txt"), "segment out.txt --ref ref.txt -o out.lines.txt"),
-        (("omissions", "out.txt", *MODEL), "segment out.txt --src src.txt --model model -o "),
-        (
-            ("compare", "--ref", "ref.txt", "a=cut.txt", "b=out.txt"),
-            "segment out.txt --ref ref.txt",
-        ),
         (("align", "apply", "model", "src.txt", "out.txt"), None),
     ],
 )
@@ -229,9 +224,6 @@ def test_a_right_text_without_spaces_has_the_best_score(run_cli, tmp_path):
     done = run_cli(*compare, "out.zh", "same=ref.zh", "-f", "json", cwd=tmp_path)
     scores = [one["score"] for one in json.loads(done.stdout)["scores"]]
     assert [score for score in scores if score] == [100, 100]  # the others: nothing is missing
-    done = run_cli("segment", "out.zh", "--ref", "ref.zh", cwd=tmp_path)
-    assert done.stdout.splitlines() == lines
-    assert "5 have text, 0 have none" in done.stderr
 
 
 def test_omissions_lists_passages_before_words(run_cli, corpus):
@@ -320,12 +312,6 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkey
     assert page.count('<tr id="d1-1-') == len(rows[0])
     assert '<tr id="d2' not in page
     assert "Outputs of documents that are not shown here: 1." in page
-
-
-def test_peers_are_cut(run_cli, corpus):
-    command = ("omissions", "cut.txt", *MODEL, "--unaligned", "--peer", "one.txt", "-b")
-    cut = run_cli("omissions", "cut.txt", *MODEL, "--peer", "cut.txt", "-b", cwd=corpus)
-    assert run_cli(*command, cwd=corpus).stdout == cut.stdout
 
 
 def test_each_row_of_a_table_is_a_document(run_cli, corpus):
