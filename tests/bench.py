@@ -8,12 +8,7 @@ without them the small grammar's are used.
 from __future__ import annotations
 
 import os
-import random
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -30,12 +25,11 @@ from coverage_eval.core.dataset import Row
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.planting import inject_lines
-from coverage_eval.quality.meteor import METEOR
 from coverage_eval.registry import make_metric
 from coverage_eval.repetition.rep import REP
+from notebooks.evidence.planting import inject_lines
 from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
-from tests.quality.meteor.texts import perturbed
 from tests.repetition import oracles
 
 Array = NDArray[np.float64]
@@ -121,50 +115,6 @@ def plain_em(sources: list[str], targets: list[str]) -> None:
                     counts[other, word] += share
                     totals[other] += share
         theta = defaultdict(float, {key: counts[key] / totals[key[0]] for key in counts})
-
-
-def meteor() -> None:
-    """METEOR, compared with the jar of Meteor 1.5, whose scores must be ours."""
-    from coverage_eval.quality.meteor.metric import score_parts
-
-    references = read("en", 2500)
-    rows = perturbed(references, random.Random(0))
-    hypotheses, references = map(list, zip(*rows, strict=True))
-    metric = METEOR()
-    metric.statistics(hypotheses[:10], references[:10])
-    ours = processor(lambda: metric.statistics(hypotheses, references))
-    if shutil.which("java") is None:
-        print(f"METEOR of {len(rows):,} segments: {ours:.2f} s; no Java here to run the jar")
-        return
-    printed: list[float] = []
-    jar = elapsed(lambda: printed.extend(jar_scores(rows)))
-    counts = metric.statistics(hypotheses, references)
-    np.testing.assert_allclose(score_parts(counts).score, printed[:-1], rtol=0, atol=1e-9)
-    assert abs(metric.score(counts).score / 100 - printed[-1]) < 1e-9
-    show(f"METEOR of {len(rows):,} segments", ours, "the jar", jar / ours)
-
-
-def jar_scores(rows: list[tuple[str, str]]) -> list[float]:
-    """What the jar prints: the score of each segment, 0 to 1, and then that of the corpus.
-
-    It gets files because its pipe protocol breaks on some text. The locale is set because others
-    (Turkish, decimal commas) change the scores.
-    """
-    from coverage_eval.quality.meteor.words import JAR, PARAPHRASES, data_file
-
-    java = ["java", "-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8", "-Xmx2G"]
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, name) for name in ("hypotheses", "references")]
-        for side, file in enumerate(files):
-            file.write_text("".join(f"{row[side]}\n" for row in rows), encoding="utf-8")
-        words = [*map(str, files), "-l", "en", "-a", str(data_file(PARAPHRASES))]
-        done = subprocess.run(
-            [*java, "-jar", str(data_file(JAR)), *words],
-            capture_output=True, check=True, encoding="utf-8",
-        )  # fmt: skip
-    found = re.findall(r"^(?:Segment \d+|Final) score:\s+(\S+)$", done.stdout, re.MULTILINE)
-    assert len(found) == len(rows) + 1
-    return [float(score) for score in found]
 
 
 def resampling() -> None:
@@ -352,7 +302,7 @@ def training_step(transformation: str, device: str) -> Work:
 
 
 PARTS: dict[str, Work] = {
-    "rep": rep, "aligner": aligner, "meteor": meteor, "resampling": resampling,
+    "rep": rep, "aligner": aligner, "resampling": resampling,
     "transformations": transformations,
 }  # fmt: skip
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TypeAlias
@@ -78,13 +77,6 @@ def run_python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
 RunCli: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
 Streams: TypeAlias = tuple[IO[bytes], IO[bytes]]
 Done: TypeAlias = tuple[int, bytes, bytes]
-
-
-class Terminal(StringIO):
-    """A stream that looks like a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -132,6 +132,7 @@ def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder, run_cli):
     run_cli(*command, cwd=folder / "demo")
 
 
+@pytest.mark.slow
 def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path):
     """What it installs is installed here, so that line is not run."""
     install, *pasted = blocks("sh")[0].splitlines()

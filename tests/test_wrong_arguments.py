@@ -14,7 +14,6 @@ from coverage_eval.coverage.omissions import OmissionFinder
 from fast_align_wrapper import FastAlign
 
 HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
-TOKENS = [line.split() for line in HYPS]
 LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
 
 
@@ -120,6 +119,7 @@ def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
         assert loaded.align([("ein haus", "a house")])
 
 
+@pytest.mark.slow
 def test_nonsense_in_the_environment_moves_no_picture(run_cli, run_process, tmp_path):
     (tmp_path / "text").write_text("a b\n")
     line = ("compare", "--ref", "text", "a=text", "b=text", "-m", "rep", "-o")

@@ -164,37 +164,20 @@ class Aligner(ABC):
         return ModelAligner(model, symmetrize=symmetrize, sink=sink)
 
     @staticmethod
-    def load(
-        path: Source,
-        *,
-        symmetrize: str = DEFAULT_SYMMETRIZATION,
-        tokenize: str | None = None,
-        src_tokenize: str | None = None,
-        sink: bool = False,
-        **options: Any,
-    ) -> ModelAligner:
+    def load(path: Source, *, threads: int | None = None, **settings: Any) -> ModelAligner:
         """Load a model that :meth:`ModelAligner.save` wrote.
 
         Args:
             path: The model file.
-            symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
-            tokenize: The tokeniser to apply; None for the one of the training text.
-            src_tokenize: The source's; None for ``tokenize``, or for that of the training text.
-            sink: Append ``<SINK>`` to every source; links to it do not count.
-            **options: Other options of :meth:`fast_align_wrapper.FastAlign.load`.
+            threads: As in :meth:`fast_align_wrapper.FastAlign.load`.
+            **settings: Those of :class:`ModelAligner`.
 
         Raises:
             AlignerError: No such file, not a model, a model of another version, or a damaged one.
         """
         from fast_align_wrapper import FastAlign
 
-        return ModelAligner(
-            FastAlign.load(path, **options),
-            symmetrize=symmetrize,
-            tokenize=tokenize,
-            src_tokenize=src_tokenize,
-            sink=sink,
-        )
+        return ModelAligner(FastAlign.load(path, threads=threads), **settings)
 
     @staticmethod
     def from_links(
@@ -297,7 +280,11 @@ class ModelAligner(Aligner):
     """A frozen fast_align model and the settings to align with.
 
     Args:
-        model: The model; the other arguments are as in :meth:`Aligner.load`.
+        model: The model.
+        symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
+        tokenize: The tokeniser to apply; None for the one of the training text.
+        src_tokenize: The source's; None for ``tokenize``, or for that of the training text.
+        sink: Append ``<SINK>`` to every source; links to it do not count.
 
     Raises:
         ValueError: An unknown symmetrisation or tokeniser.
@@ -456,7 +443,7 @@ class GivenLinks(Aligner):
         if compat == "acl2018":
             # The script skips lines that begin with "<", in each file separately, and cuts the
             # longer file (audits, row 3).
-            lines = (column.script_lines() for column in columns)
+            lines = (column.parsed(skipped="<") for column in columns)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
             names = ["the text", *(column.name for column in columns)]

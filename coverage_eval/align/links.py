@@ -85,16 +85,11 @@ class LinkColumn:
         return self._lines if isinstance(self._lines, list) else read_segments(self._lines)
 
     def __iter__(self) -> Iterator[tuple[int, Links]]:
-        return self._parsed(self.lines())
+        return self.parsed()
 
-    def script_lines(self) -> Iterator[tuple[int, Links]]:
-        """The lines that the paper's published script reads (audits, row 3)."""
-        return self._parsed(self.lines(), skipped="<")
-
-    def _parsed(
-        self, lines: Iterable[str], skipped: tuple[str, ...] | str = ()
-    ) -> Iterator[tuple[int, Links]]:
-        for number, line in enumerate(lines, start=1):
+    def parsed(self, skipped: str | tuple[str, ...] = ()) -> Iterator[tuple[int, Links]]:
+        """Each line's number and links, without lines that start with ``skipped``."""
+        for number, line in enumerate(self.lines(), start=1):
             if not line.startswith(skipped):
                 yield number, _parse(line, f"{self.name}: line {number}")
 

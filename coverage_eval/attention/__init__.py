@@ -21,11 +21,7 @@ from coverage_eval.attention.gradients import (
     sparsemax_vjp,
 )
 from coverage_eval.attention.inputs import AttentionError, InfeasibleBoundsError
-from coverage_eval.attention.losses import (
-    cross_entropy,
-    js_divergence,
-    sparsemax_loss,
-)
+from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
 from coverage_eval.attention.scoring import BilinearScore
@@ -81,7 +77,6 @@ __all__ = [
     "fertility",
     "find_support",
     "find_transformation",
-    "js_divergence",
     "length_penalty",
     "pardalos_kovoor",
     "penalized_score",

@@ -81,49 +81,14 @@ def cross_entropy_and_gradient(
     return np.asarray(loss), np.asarray(weights / total - target)
 
 
-def js_divergence(q: ArrayLike, p: ArrayLike, *, axis: int = -1) -> FloatArray:
-    r"""Jensen-Shannon divergence of two distributions (Madsen et al. 2017, §3.1).
-
-    :math:`\frac12 \mathrm{KL}(q \| \frac{q+p}{2}) + \frac12 \mathrm{KL}(p \| \frac{q+p}{2})`,
-    where 0 log 0 = 0.
-
-    Args:
-        q: distributions, any shape.
-        p: distributions, broadcast against ``q``.
-        axis: the axis of the distribution.
-
-    Returns:
-        Divergence in nats, between 0 and log 2, per row.
-
-    Raises:
-        AttentionError: a negative or NaN probability, or shapes that do not fit.
-    """
-    first, second = _fitting(q, p)
-    if not ((first >= 0).all() and (second >= 0).all()):
-        raise AttentionError("probabilities must be at least 0, and not NaN")
-    total = first + second
-    terms = _against_mean(first, total) + _against_mean(second, total)
-    return np.asarray(terms.sum(axis=axis) / 2)
-
-
-def _against_mean(p: FloatArray, total: FloatArray) -> FloatArray:
-    """p log(p / (total / 2)), without halving the total: that would turn tiny numbers into 0."""
-    ratio = np.divide(2 * p, total, out=np.ones_like(p), where=p > 0)
-    return np.asarray(p * np.log(ratio))
-
-
-def _fitting(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _finite(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
     scores, target = np.asarray(z), np.asarray(q)
     try:
         scores, target = np.broadcast_arrays(scores, target)
     except ValueError as error:
         raise AttentionError(f"shapes {scores.shape} and {target.shape} do not fit") from error
     dtype = np.result_type(scores, target, np.float32)
-    return scores.astype(dtype), target.astype(dtype)
-
-
-def _finite(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    scores, target = _fitting(z, q)
+    scores, target = scores.astype(dtype), target.astype(dtype)
     if not np.isfinite(scores).all():
         raise AttentionError("a loss needs finite scores")
     return scores, target

@@ -20,7 +20,6 @@ from coverage_eval.comparison.evidence import (
     listed_kinds,
     marking,
     marks_of,
-    metrics_that_list,
     output_words,
     positions_on,
     source_words,
@@ -29,7 +28,6 @@ from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show.table import Cell, Table
-from coverage_eval.registry import metric_class
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 """The lower end of each class of lengths, in words."""
@@ -39,15 +37,8 @@ FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 
 DEFAULT_TOP = 5
 
-
-def position_class(position: int, length: int) -> str:
-    """The fifth of a sentence that a word is in.
-
-    Args:
-        position: The word's position, from 0.
-        length: The sentence's length in words, above the position.
-    """
-    return FIFTHS[5 * position // length]
+_LISTED_BY = {WORDS: "DROP", PHRASES: "REP"}
+"""The metrics to ask for where a breakdown lacks marks of a kind."""
 
 
 def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
@@ -77,7 +68,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
 def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """DROP by the place of a word in the source."""
     kind, expected, marked = _count_words(
-        result, lambda word: position_class(word.position, word.length)
+        result, lambda word: FIFTHS[5 * word.position // word.length]
     )
     rows = tuple(
         (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
@@ -115,7 +106,7 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
             for mark in explanation.marks:
                 # Where the phrase begins that the mark is part of.
                 start = mark.detail.get("start", mark.positions[0])
-                key = (position_class(start, length), system)
+                key = (FIFTHS[5 * start // length], system)
                 counts[key] += 1
                 parts[key] += mark.amount
     # The reference words of REP's own denominator.
@@ -311,7 +302,7 @@ def break_down(
 def _missing(result: Result, item: Breakdown) -> str | None:
     """What a breakdown lacks, or None."""
     if item.needs is not None and not listed_kinds(result, item.needs):
-        return f"{metric_class(metrics_that_list(item.needs)[0]).name} among the metrics"
+        return f"{_LISTED_BY[item.needs]} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
     return None

@@ -1,15 +1,11 @@
-"""The marks of each system, and the words that they are positions of.
-
-They are drawn as runs of words, or written as records for programs.
-"""
+"""The marks of each system, and the words that they are positions of: drawn as runs of words."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +13,10 @@ from numpy.typing import NDArray
 from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric
-from coverage_eval.core.show.table import LazyRows, escape_json
+from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.words import find_tokens
-from coverage_eval.registry import METRICS, metric_class
-from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 _MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""
@@ -47,18 +38,11 @@ class ExpectedWord(NamedTuple):
     marked: bool
 
 
-def lists(metric: type[Metric] | Metric, what: str) -> bool:
-    """Whether tables list marks of a metric as ``words`` or as ``phrases``."""
-    return any(kind.listed == what for kind in metric.kinds)
-
-
-def metrics_that_list(what: str) -> list[str]:
-    """The names of this package's metrics whose marks tables list so."""
-    return [name for name in METRICS if lists(metric_class(name), what)]
-
-
 def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
-    """The metrics whose marks tables list so, and how they call them, in the order of columns."""
+    """The metrics whose marks tables list as ``words`` or as ``phrases``, and how they call them.
+
+    They are in the order of columns.
+    """
     return [
         (name, kind)
         for name, metric in result.metrics.items()
@@ -289,59 +273,3 @@ def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
         return None
     ends = [0, *list(find_tokens(text, plain))[1:], len(text)]
     return [text[start:end] for start, end in pairwise(ends)]
-
-
-def evidence_lines(comparison: Comparison) -> Iterator[str]:
-    """:func:`evidence_records` as lines of JSON Lines."""
-    for record in evidence_records(comparison):
-        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
-
-
-def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One record that describes the comparison, then one for each system and segment.
-
-    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
-    that marks count, and by metric the score (None where it is undefined), the statistics by
-    name, the probability of an error if there is one, the marks
-    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
-    of words count from 0. The first record says what each kind of mark is.
-
-    Raises:
-        ValueError: The comparison was made from statistics alone.
-    """
-    result, metrics = comparison.measured, comparison.metrics
-    yield {
-        "kind": "comparison",
-        "version": __version__,
-        "segments": comparison.segments,
-        "systems": list(comparison.rows),
-        "baseline": comparison.baseline,
-        "signatures": comparison.signatures,
-        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics.values()},
-    }
-    for system in result.systems:
-        columns = [_evidence(comparison, name, system) for name in metrics]
-        for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
-            source = source_words(result, index)
-            references = [" ".join(result.tokens.as_written(text)) for text in row.references]
-            yield {
-                "kind": "segment",
-                "segment": index + 1,
-                "system": system,
-                "source": None if source is None else " ".join(source),
-                "reference": references[0] if len(references) == 1 else references,
-                "hypothesis": " ".join(output_words(result, system, index)),
-                "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
-            }
-
-
-def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[str, Any]]:
-    """Score, statistics and evidence of each segment of a system by one metric."""
-    result, names = comparison.measured, comparison.metrics[name].statistic_names
-    scores = result.segment_scores(name, system)
-    rows = zip(
-        scores, result.statistics_of(name, system), result.evidence_of(name, system), strict=True
-    )
-    for score, values, explanation in rows:
-        statistics = dict(zip(names, values.tolist(), strict=True))
-        yield {"score": score, "statistics": statistics} | explanation.to_dict()

@@ -1,6 +1,6 @@
 """Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline.
 
-The table and rows of segments beside it are presented here, too.
+The table is presented here, too.
 """
 
 from __future__ import annotations
@@ -434,29 +434,6 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         for name, trust in comparison.trust.items()
         if trust.is_low
     ]
-
-
-def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
-    """A row for each segment and system, with a column for each metric.
-
-    Args:
-        comparison: The systems.
-        worst: How many rows to show, the worst by the first metric; None for all.
-    """
-    header, rows = comparison.segment_rows()
-    shown: Sequence[tuple[Cell, ...]] = rows
-    if worst is not None:
-        first = next(iter(comparison.metrics.values()))
-        sign = -1 if first.higher_is_better is False else 1
-        defined = [row for row in rows if isinstance(row[2], float)]
-        shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
-    signatures = comparison.signatures
-    records = LazyRows(lambda row: dict(zip(header, row, strict=True)), shown)
-    return Printable(
-        (Table(header, shown),),
-        data={"signatures": signatures, "sentences": records},
-        signatures=tuple(signatures.values()),
-    )
 
 
 def compare(

@@ -52,17 +52,15 @@ from coverage_eval.core.dataset import (
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.mark import Mark, places
 from coverage_eval.core.metric import Floats
-from coverage_eval.coverage.losses import (
-    NormalCoverage,
-    WordRun,
-    disjoint_runs,
-    strongest_runs,
-)
 from coverage_eval.coverage.null_scores import (
     DEFAULT_FALSE_ALARMS,
+    NormalCoverage,
     NullScores,
+    WordRun,
     digest_of,
+    disjoint_runs,
     load_nulls,
+    strongest_runs,
 )
 from fast_align_wrapper.text import Segment
 

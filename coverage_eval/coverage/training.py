@@ -31,8 +31,7 @@ from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import Progress, counted, parts, unseen
-from coverage_eval.coverage.losses import NormalCoverage
-from coverage_eval.coverage.null_scores import NullScores, save_nulls
+from coverage_eval.coverage.null_scores import NormalCoverage, NullScores, save_nulls
 from coverage_eval.coverage.omission_finder import (
     ALONE,
     REFERENCES,

@@ -27,11 +27,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.io import arff
 from scipy.optimize import minimize
+from scipy.spatial.distance import jensenshannon
 from sklearn.datasets import load_iris, load_svmlight_files
 from sklearn.preprocessing import MultiLabelBinarizer
 from systems import mean_and_half_width
 
-from coverage_eval.attention import js_divergence, softmax, sparsemax
+from coverage_eval.attention import softmax, sparsemax
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
 from coverage_eval.papers.printed import load_table
 
@@ -154,7 +155,8 @@ def predict(weights: Array, data: Data, activation: str) -> Array:
 
 def divergence(weights: Array, data: Data, activation: str) -> float:
     """Mean Jensen–Shannon divergence of targets and predictions."""
-    return float(js_divergence(data.targets, predict(weights, data, activation)).mean())
+    distances = jensenshannon(data.targets, predict(weights, data, activation), axis=1)
+    return float((distances**2).mean())
 
 
 def cross_validate(

@@ -188,14 +188,8 @@ def test_correct_gold_links_give_no_finding(rate):
     assert check_gold(weak(rate), gold(TRUTH)) == []
 
 
-def test_useless_links_give_no_finding():
-    assert check_gold([((0, 0), (1, 1), (2, 2))] * len(TRUTH), gold(TRUTH)) == []
-    assert check_gold([()] * len(TRUTH), gold(TRUTH)) == []
-    assert check_gold([], []) == []
-
-
-@pytest.mark.parametrize("rate", [0, 0.3, 0.6])
-@pytest.mark.parametrize("number", [20, 100, 500])
+@pytest.mark.parametrize("rate", [0, 0.6])
+@pytest.mark.parametrize("number", [20, 500])
 def test_gold_links_that_count_from_one(rate, number):
     (found,) = check_gold(weak(rate)[:number], gold(moved(TRUTH[:number], FROM_ONE)), name="g.talp")
     assert found.check == "gold-from-one"
@@ -203,12 +197,7 @@ def test_gold_links_that_count_from_one(rate, number):
     assert found.message.startswith(f"g.talp: {told}")
 
 
-def test_gold_links_with_one_side_counted_from_one():
-    (found,) = check_gold(TRUTH, gold(moved(TRUTH, lambda link: (link[0], link[1] + 1))))
-    assert "has target position 0" in found.message
-
-
-@pytest.mark.parametrize("rate", [0, 0.3, 0.6])
+@pytest.mark.parametrize("rate", [0, 0.6])
 def test_reversed_gold_links(rate):
     (found,) = check_gold(weak(rate), gold(moved(TRUTH, SWAP)))
     assert found.check == "gold-changed"

@@ -200,6 +200,7 @@ os.execv({REAL!r}, ["fast_align", *sys.argv[1:]])
         assert all_gone(map(int, pids.read_text().split()))
 
 
+@pytest.mark.slow
 def test_a_batch_larger_than_any_pipe(model_file):
     """Each aligner must wait until the caller has read results of the other."""
     with FastAlign.load(model_file) as model:
@@ -269,6 +270,7 @@ def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_
     return process.returncode, output, messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_control_c_ends_everything_and_leaves_nothing(tmp_path, pretend, number, temporary_folder):
     ready = tmp_path / "ready"

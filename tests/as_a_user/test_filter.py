@@ -20,10 +20,6 @@ FILES = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    (tmp_path / "one.tsv").write_text("id\tout\tref\n7\tx\tx\n")
-    header = "id\tout\tref\tq"
-    lines = [f"{row['id']}\t{row['out']}\t{row['ref']}\t{row['q']}" for row in ROWS]
-    (tmp_path / "t.tsv").write_text("\n".join([header, *lines, ""]), encoding="utf-8")
     return tmp_path
 
 

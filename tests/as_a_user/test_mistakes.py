@@ -40,7 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
         "blank": [""] * len(REF),
         "short": lines(row[:2] for row in A),
         "shifted": lines([*A[1:], A[0]]),
-        "crlf": [f"{line}\r" for line in lines(REF)],
         **{f"raw.{name}": lines(glue(rows)) for name, rows in (("a", A), ("b", B), ("ref", REF))},
         "raw.src": lines(glue(SRC)),
         **{f"three.{name}": lines(rows[:3]) for name, rows in (("src", SRC), ("ref", REF))},

@@ -34,6 +34,7 @@ EXTREME = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("z", "u"), EXTREME, ids=str)
 def test_extreme_magnitudes(z, u):
     expected = sparsemax_oracle(z, u)

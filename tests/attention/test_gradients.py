@@ -96,6 +96,7 @@ def test_plain_against_finite_differences(forward, vjp):
         np.testing.assert_allclose(vjp(gradient, alpha), gradient @ numeric, atol=1e-7)
 
 
+@pytest.mark.slow
 @constrained
 def test_constrained_against_finite_differences(forward, vjp, jacobian):
     rng = np.random.default_rng(33)

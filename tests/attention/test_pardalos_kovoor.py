@@ -33,6 +33,7 @@ def _bisection(a: Any, b: Any, c: Any, d: float) -> np.ndarray[Any, Any]:
         return np.clip(float(low), a, b)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 15), st.integers(0, 10**6), st.booleans())
 @settings(max_examples=80, deadline=None)
 def test_general_problem_against_bisection(size, seed, tied):

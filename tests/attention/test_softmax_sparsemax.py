@@ -21,6 +21,7 @@ EXTREME = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("z", EXTREME, ids=str)
 def test_extreme_magnitudes(z):
     np.testing.assert_allclose(sparsemax(z), sparsemax_oracle(z), rtol=1e-12)

@@ -15,7 +15,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.attention_maps import AttentionMap, save
 from coverage_eval.comparison.report.html import make_report
-from coverage_eval.coverage.planting import inject_lines
+from notebooks.evidence.planting import inject_lines
 from tests.browser.conftest import Reader
 from tests.conftest import ROOT, RunCli
 
@@ -303,20 +303,6 @@ def test_the_keyboard_reaches_everything(reader, folder):
     page.focus(".list")
     page.keyboard.press("j")
     assert page.get_attribute(".list", "aria-activedescendant") == "row-1"
-
-
-def test_panes_scroll_by_themselves_and_follow_the_headline(chromium, folder):
-    for width, height in ((1280, 900), (390, 844)):
-        other = Reader(chromium, viewport={"width": width, "height": height})
-        page = other.open(folder / "report.html")
-        page.evaluate("document.querySelector('.menu').open = false")
-        boxes = [page.locator(name).bounding_box() for name in ("#browser", ".list", ".panes")]
-        (top, above, panes) = (box for box in boxes if box)
-        assert above["y"] - top["y"] < 180  # one menu, whatever it holds
-        assert panes["height"] <= height
-        for part in (".list", ".pane"):
-            assert page.locator(part).evaluate("node => getComputedStyle(node).overflowY") == "auto"
-        other.close()
 
 
 def test_an_address_opens_the_same_view(chromium, reader, folder):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.coverage.planting import inject_lines
+from notebooks.evidence.planting import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.repetition import oracles

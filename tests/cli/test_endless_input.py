@@ -66,6 +66,7 @@ def test_an_endless_line_is_an_error(folder, command, run_cli):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["rep /dev/zero text", "attention score /dev/zero"])
 def test_without_the_option_there_is_a_limit_that_needs_little_memory(folder, command, run_cli):
     said = refused(run_cli, folder, *command.split())
@@ -121,6 +122,7 @@ def gzip_of(path: Path, block: bytes, times: int) -> None:
             file.write(block)
 
 
+@pytest.mark.slow
 def test_text_that_unpacks_too_large_is_an_error(run_cli, folder):
     gzip_of(folder / "bomb.gz", bytes(1 << 24), 8)
     for command in ("rep bomb.gz text", "attention score bomb.gz"):

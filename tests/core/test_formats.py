@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_segments
-from coverage_eval.core.show.formats import FORMATS, render
+from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import (
     Cell,
     Printable,
@@ -94,12 +94,6 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
     assert render(printable).endswith("\n\nX|a:1\nY|a:2")
     assert render(printable, "markdown").endswith("\n\n- `X|a:1`\n- `Y|a:2`")
     assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
-
-
-def test_a_new_format_is_one_entry(monkeypatch):
-    titles = lambda printable, style: iter([f"{printable.title} {style.digits}"])  # noqa: E731
-    monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
-    assert render(EVERYTHING, "titles", digits=4) == "All of it 4"
 
 
 def test_score_only_prints_only_numbers():

@@ -15,8 +15,8 @@ from coverage_eval.coverage.omission_finder import (
     OmissionFinder,
 )
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from coverage_eval.coverage.training import add_omission_data
+from notebooks.evidence.planting import CleanSegment, Injection, WordPool
 from tests.aligner.test_carried_golden import tanaka
 from tests.coverage.conftest import TRAINING, equipped
 from tests.grammar import generate
@@ -141,19 +141,6 @@ def test_spans_are_where_the_words_are_missing(special):
                 assert mark.text == " ".join(pair.source[n] for n in mark.positions)
 
 
-@pytest.mark.parametrize("referenced", [True, False])
-@pytest.mark.parametrize("kind", ["omission-word", "omission-phrase", "early-stop"])
-def test_more_errors_never_lower_the_mean_score(special, kind, referenced):
-    finder = OmissionFinder.of(special, referenced=referenced)
-    means = []
-    for rate in (0.0, 0.01, 0.05):
-        rows, _ = spoilt(kind, rate)
-        used = rows if referenced else without_references(rows)
-        means.append(np.mean([found.score for found in finder.find(used)]))
-    assert means == sorted(means)
-    assert means[0] < means[-1]
-
-
 def test_parts_of_a_corpus_score_as_in_the_whole(special):
     finder = OmissionFinder.of(special)
     rows = without_references(spoilt("omission-phrase", 0.1)[0])
@@ -162,6 +149,7 @@ def test_parts_of_a_corpus_score_as_in_the_whole(special):
     assert [(one.score, one.marks) for one in whole] == [(one.score, one.marks) for one in parts]
 
 
+@pytest.mark.slow
 def test_additions_are_omissions_with_the_sides_swapped(special):
     """A model's reverse direction is the forward direction of a model with the sides swapped."""
     rows, _ = spoilt("addition", 0.1)
@@ -184,16 +172,6 @@ def test_segments_with_an_empty_side_are_scored(special):
     several = [Row(("the dog",), ("the dog sleeps", ""), "der hund schläft")]
     (one,) = OmissionFinder.of(special, referenced=True).find(several)
     assert one.losses[:2].max() < 0.5  # an empty reference expects nothing
-
-
-def test_a_saved_model_finds_the_same(special, tmp_path):
-    special.save(tmp_path / "model")
-    rows = without_references(spoilt("omission-phrase", 0.1)[0])[:50]
-    finder = OmissionFinder.of(special)
-    with Aligner.load(tmp_path / "model") as loaded:
-        again = OmissionFinder.of(loaded)
-        assert again.settings() == finder.settings()
-        assert [one.score for one in again.find(rows)] == [one.score for one in finder.find(rows)]
 
 
 def test_the_signature_lists_what_affects_the_score(special, plain):

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.dataset import Row
-from coverage_eval.coverage.losses import best_run, strongest_runs
 from coverage_eval.coverage.null_scores import (
     NullScores,
+    best_run,
     digest_of,
     judge_flags,
     load_nulls,
     save_nulls,
+    strongest_runs,
 )
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from tests.coverage.conftest import TRAINING

@@ -13,7 +13,7 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
+from notebooks.evidence.planting import CleanSegment, Injection, WordPool
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate
@@ -59,8 +59,8 @@ def as_values(found: Sequence[FoundSegment]) -> list[Any]:
 def test_expected_coverage_is_the_mean_over_all_witnesses(special, referenced):
     stems = special.model.attached_model("stems.model")
     assert stems is not None
-    found = find(special, PEERS, references=TARGETS if referenced else None, segments=10)
-    for number, (one, hypothesis) in enumerate(zip(found, BAD[:10], strict=True)):
+    found = find(special, PEERS, references=TARGETS if referenced else None, segments=4)
+    for number, (one, hypothesis) in enumerate(zip(found, BAD[:4], strict=True)):
         texts = [peer[number] for peer in PEERS] + [TARGETS[number]] * referenced
         losses = []
         for model, cut in ((special.model, 100), (stems, 5)):
@@ -79,7 +79,7 @@ def test_expected_coverage_is_the_mean_over_all_witnesses(special, referenced):
 def test_the_order_of_peers_changes_nothing(special, side, referenced):
     references = TARGETS if referenced and side == "source" else None
     first, *others = (
-        as_values(find(special, peers, side=side, references=references, segments=20))
+        as_values(find(special, peers, side=side, references=references, segments=8))
         for peers in permutations(PEERS)
     )
     assert all(other == first for other in others)

@@ -58,6 +58,7 @@ def test_the_figures_behind_them():
     assert [fact.printed for fact in gradient.facts[2:]] == changed
 
 
+@pytest.mark.slow
 def test_a_wrong_gradient_is_noticed(monkeypatch):
     def without_mean(d_alpha, alpha, u):
         interior = (alpha > 0) & (alpha < u)

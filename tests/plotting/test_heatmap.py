@@ -154,6 +154,7 @@ def test_marks_of_long_sentences_are_lines_on_the_edge():
     assert not ax.collections, "no ruling"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [31, 100])
 def test_labels_of_long_sentences_do_not_overlap(count):
     words = [f"Wort{i}" for i in range(count)]

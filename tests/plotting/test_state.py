@@ -120,6 +120,7 @@ def sampled(corners):
     return np.concatenate([corners, *(a + steps * (b - a) for a, b in pairwise(corners))])
 
 
+@pytest.mark.slow
 def test_pictures_need_neither_pyplot_nor_a_display():
     script = (
         "import sys, coverage_eval.plotting as plotting\n"

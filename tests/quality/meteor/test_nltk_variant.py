@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import zipfile
+from importlib import import_module
 
-import nltk
 import numpy as np
 import pytest
-from nltk.translate.meteor_score import single_meteor_score
 
 from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor, WordNet
 from coverage_eval.quality.meteor.words import JAR, data_file
@@ -29,6 +28,12 @@ def wordnet() -> WordNet:
     return WordNet()
 
 
+def score(hypothesis: str, reference: str, wordnet: object) -> float:
+    """NLTK's score; NLTK takes seconds to import."""
+    single = import_module("nltk.translate.meteor_score").single_meteor_score
+    return float(single(reference.split(), hypothesis.split(), wordnet=wordnet))
+
+
 class NoWordNet:
     def synsets(self, word: str) -> list[object]:
         return []
@@ -37,18 +42,17 @@ class NoWordNet:
 @pytest.fixture
 def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide any data of NLTK on this machine, and let downloads fail."""
+    nltk = import_module("nltk")
     monkeypatch.setattr(nltk.data, "path", [])
     monkeypatch.setattr(nltk, "download", None)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_nltk_data")
 def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet):
     metric = NLTKMeteor()
     statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
-    expected = [
-        100 * single_meteor_score(r.split(), h.split(), wordnet=wordnet) if h and r else 0.0
-        for h, r in PAIRS
-    ]
+    expected = [100 * score(h, r, wordnet) if h and r else 0.0 for h, r in PAIRS]
     assert metric.segment_scores(statistics) == pytest.approx(expected)
     assert metric.score(statistics).score == pytest.approx(np.mean(expected))
     assert all(0 <= score <= 100 for score in expected)
@@ -58,9 +62,7 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet):
 @pytest.mark.usefixtures("_no_nltk_data")
 @pytest.mark.parametrize("pair", PAIRS[:2])
 def test_synonyms_raise_the_score(pair, wordnet):
-    hyp, ref = (text.split() for text in pair)
-    with_synonyms = single_meteor_score(ref, hyp, wordnet=wordnet)
-    assert with_synonyms > single_meteor_score(ref, hyp, wordnet=NoWordNet())
+    assert score(*pair, wordnet) > score(*pair, NoWordNet())
 
 
 def test_a_synset_holds_all_words_with_its_number(wordnet):

@@ -2,35 +2,11 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.metric import Metric, Statistics
-
-Rows = list[tuple[str, str]]
-
-
-def perturbed(lines: list[str], generator: random.Random) -> Rows:
-    """Each line as a reference; its hypothesis is the line with words lost, doubled or moved."""
-    words = " ".join(lines).split()
-    return [(_perturb(line.split(), words, generator.random), line) for line in lines]
-
-
-def _perturb(line: list[str], words: list[str], uniform: Callable[[], float]) -> str:
-    changed: list[str] = []
-    for word in line:
-        kind = uniform()
-        if kind < 0.08:
-            continue
-        changed += [word, word] if kind < 0.14 else [word]
-        if kind > 0.86:
-            changed[-1] = words[int(uniform() * len(words))]
-    if len(changed) > 4 and uniform() < 0.5:
-        start = int(uniform() * (len(changed) - 3))
-        changed[start : start + 3] = reversed(changed[start : start + 3])
-    return " ".join(changed)
 
 
 def count(metric: Metric, segments: Iterable[Sequence[Any]]) -> Statistics:

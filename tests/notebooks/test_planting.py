@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 import pytest
 
-from coverage_eval.coverage.planting import (
+from notebooks.evidence.planting import (
     KINDS,
     REPAIRS,
     WORD_CLASSES,
     CleanSegment,
-    Draft,
     Injection,
     PlantedError,
     WordPool,
@@ -114,18 +112,6 @@ def lost_places(words: Sequence[str], errors: Sequence[PlantedError]) -> set[int
     return gone
 
 
-def test_a_hallucination_replaces_a_whole_segment_with_another():
-    injection = Injection("hallucination", 0.5, POOL)
-    others = {tuple(segment.words) for segment in SEGMENTS}
-    wrong = [(s, injection.spoil(s)) for s in SEGMENTS[:50] if injection.spoil(s).errors]
-    assert wrong
-    for segment, (words, (error,)) in wrong:
-        assert tuple(words) in others - {tuple(segment.words)}
-        assert error.output == (0, len(words))
-        assert error.removed.split() == list(segment.words)
-        assert error.source == tuple(sorted({i for i, _ in segment.links or ()}))
-
-
 def test_each_kind_repeats_at_its_place():
     segment = CleanSegment(list("abcdefgh"))
     pool = WordPool.of([segment.words])
@@ -142,22 +128,6 @@ def test_each_kind_repeats_at_its_place():
                 assert kind != "repetition-word" or length == 1
     words = Injection("repetition-tail", 0.5, pool, 1).spoil(segment).words
     assert "".join(words) == "abcdefgh" + "h" + "gh" + "fgh"
-
-
-def test_a_distant_repetition_may_be_anywhere_but_within_or_beside_its_phrase():
-    words = list("abcdef")
-    places = set()
-    for seed in range(2000):
-        draft = Draft(words, (), {}, 0.4, WordPool.of([words]), random.Random(seed))
-        edits = KINDS["repetition-distant"](draft)
-        within = {n for e in edits for n in range(e.about.start + 1, e.about.stop)}
-        for edit in edits:
-            assert edit.start in {*range(7)} - within
-            if len(edits) == 1 and len(edit.about) < len(words):
-                assert not edit.about.start <= edit.start <= edit.about.stop
-            places |= {(edit.start, e.about.start) for e in edits if e is not edit}
-    # Also right before, right after and at the ends of another repeated phrase.
-    assert {(place, start) for place in range(7) for start in range(6) if place <= start} <= places
 
 
 def test_classes_of_words_go_by_frequency():
