@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from coverage_eval.coverage.planting import inject_lines
 from numpy.typing import NDArray
 
 from coverage_eval import Aligner, attention
 from coverage_eval.core.dataset import Row
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP
+from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.registry import make_metric
 from coverage_eval.repetition.rep import REP
 from notebooks.evidence.planting import inject_lines
