@@ -27,7 +27,6 @@ from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.registry import make_metric
 from coverage_eval.repetition.rep import REP
-from notebooks.evidence.planting import inject_lines
 from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
 from tests.repetition import oracles

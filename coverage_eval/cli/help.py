@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from inspect import cleandoc
-from pathlib import Path
 from textwrap import fill
 from types import MappingProxyType
 from typing import Any
@@ -35,11 +34,7 @@ class Option(click.Option):
     """
 
     def __init__(
-        self,
-        *declared: Any,
-        group: str = GROUPS[0],
-        names: Collection[str] = (),
-        **attributes: Any,
+        self, *declared: Any, group: str = GROUPS[0], names: Collection[str] = (), **attributes: Any
     ) -> None:
         super().__init__(*declared, **{"show_default": True, **attributes})
         if isinstance(self.type, click.Choice) and len("|".join(map(str, self.type.choices))) > 36:
@@ -101,7 +96,7 @@ class HelpFormat(click.Command):
         args = [f"/dev/stdin{arg[1:]}" if arg.startswith("-:") else arg for arg in args]
         named = [item for item in self.params if isinstance(item, Option) and item.names]
         lists = {flag: item.names for item in named for flag in item.opts}
-        return super().parse_args(ctx, list(_join_lists(args, lists)) if lists else args)
+        return super().parse_args(ctx, _join_lists(args, lists))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """All of it, or on one screen the usual options and the names of the others."""
@@ -214,17 +209,13 @@ def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.)])\s|; there are:|; it is|  \[", text, maxsplit=1)[0]
 
 
-def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """Join the names that follow an option: ``-m bleu rep`` is ``-m bleu,rep``.
-
-    An existing file is a file, even if a metric has its name.
-    """
-    left = list(args)
-    while left:
-        arg = left.pop(0)
-        yield arg
-        if left and (known := lists.get(arg)):
-            held = [left.pop(0)]
-            while left and left[0].lower() in known and not Path(left[0]).exists():
-                held.append(left.pop(0))
-            yield ",".join(held)
+def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> list[str]:
+    """Join the names that follow an option: ``-m bleu rep`` is ``-m bleu,rep``."""
+    joined: list[str] = []
+    for arg in args:
+        flag = joined[-2] if len(joined) > 1 else ""
+        if arg.lower() in lists.get(flag, ()):
+            joined[-1] += f",{arg}"
+        else:
+            joined.append(arg)
+    return joined

@@ -38,10 +38,7 @@ SECTIONS = {
         "compare": "Compare systems: scores, intervals and paired tests in one table.",
         "report": "Write an HTML report: which system is worse, by how much, and where.",
     },
-    "Score as others do": {
-        "bleu": METRICS["bleu"].summary,
-        "meteor": METRICS["meteor"].summary,
-    },
+    "Score as others do": {"bleu": METRICS["bleu"].summary, "meteor": METRICS["meteor"].summary},
     "Align words, read attention": {
         "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
         "attention": "Score, draw and convert attention maps of MT toolkits.",
@@ -92,8 +89,7 @@ class LazyGroup(HelpFormat, click.Group):
         """As click does, and suggest the right name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _commands():
-            line = f"; use: {MEANT[name]}" if name in MEANT else suggest(name, _commands())
-            hint = line or "; 'coverage-eval --help' lists them"
+            hint = suggest(name, _commands()) or "; 'coverage-eval --help' lists them"
             ctx.fail(f"there is no command {name!r}{hint}")
         return super().resolve_command(ctx, args)
 

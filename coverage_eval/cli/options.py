@@ -316,10 +316,7 @@ class Output:
     """Where a command prints, and in which format."""
 
     output_format: str = setting(
-        "text",
-        "Print in this format.",
-        flags=("-f", "--format"),
-        choices=tuple(FORMATS),
+        "text", "Print in this format.", flags=("-f", "--format"), choices=tuple(FORMATS)
     )
     digits: int = setting(
         2, "Print this many decimals.", flags=("-w", "--digits"), min=0, max=15, group="Output"
@@ -390,10 +387,15 @@ output_options = as_object("output", Output)
 scoring_options = as_object("output", ScoreOutput)
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
-output_option = option(
-    "-o", "--output", metavar="FILE", type=OutputFile(),
-    help="Write to this file instead of standard output.",
-)  # fmt: skip
+
+def output_to(help_text: str, *, required: bool = True) -> Option:
+    """The option for the only file that a command writes."""
+    return option(
+        "-o", "--output", metavar="FILE", type=OutputFile(), required=required, help=help_text
+    )
+
+
+output_option = output_to("Write to this file instead of standard output.", required=False)
 
 signature_option = option(
     "--signature", is_flag=True, group="Output",
@@ -468,8 +470,6 @@ def parse_named_files(
             name, path = value[len(file) + 1 :] or Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
-        if not name.isprintable():
-            raise click.BadParameter(f"the name {name!r} has characters that cannot be printed")
         if name in files:
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         files[name] = path
@@ -511,9 +511,7 @@ _LINKS = {"--links": "links", "--ref-links": "ref_links"}
 """Options for texts of links."""
 
 
-def text_options(
-    *positional: str, options: Sequence[str] = (), needed: Sequence[str] = ()
-) -> Option:
+def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
     """Add a command's texts, which are named by position or by option.
 
     The command receives them as one ``texts``, a :class:`Dataset`, and ``documents`` if it has
@@ -523,9 +521,8 @@ def text_options(
     Args:
         *positional: The texts that may be named without an option, in their order: ``hyp``,
             ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
-        options: The texts that only an option names. The source that ``alignment_options`` adds
-            need not be named here.
-        needed: Those of them that must be there.
+        options: The texts that only an option names. They must be there, too, but for references.
+            The source that ``alignment_options`` adds is not among them.
     """
     cuts = "ref" in {*positional, *options}
 
@@ -541,8 +538,8 @@ def text_options(
                     f"one output is scored, but there are {listed}: 'compare' takes several"
                 )
             _place(files, positional, values)
-            for side in (*positional, *needed):
-                if not values[side]:
+            for side in (*positional, *options):
+                if not values[side] and (side in positional or side != "ref"):
                     raise _missing(side, positional)
             named = [*sides, "peers", "scores", *_LINKS.values()]
             values |= named_texts({side: values[side] for side in named if side in values})
@@ -687,9 +684,9 @@ def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
             "the reference is missing: name it as REF or with --ref. Without one, "
             "'compare' finds repetitions, and 'omissions' what the output leaves out"
         )
-    if side in positional:
-        return click.MissingParameter(param_hint=f"'{_SIDES[side].shown}'", param_type="argument")
-    return click.MissingParameter(param_hint=f"'{_SIDES[side].flags[-1]}'", param_type="option")
+    shown, flags, _ = _SIDES[side]
+    kind, name = ("argument", shown) if side in positional else ("option", flags[-1])
+    return click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
 
 _unaligned_option = option(

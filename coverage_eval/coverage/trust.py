@@ -18,6 +18,7 @@ from coverage_eval.core.dataset import Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.planting import phrase_less, phrase_more
 
 SEGMENTS = 100
 """Segments that get an error; they take some seconds, whatever the size of the text."""
@@ -168,12 +169,9 @@ def _spoil(number: int, texts: Sequence[Row], finder: OmissionFinder, generator:
     words, space = _words(texts[number])
     size = min(generator.randint(*_PHRASE), len(words) - MIN_KEPT)
     if finder.side == "source":
-        start = generator.randrange(len(words) - size + 1)
-        return space.join([*words[:start], *words[start + size :]])
+        return space.join(phrase_less(words, size, generator))
     other, _ = _words(texts[generator.randrange(len(texts))])
-    first = generator.randrange(max(1, len(other) - size + 1))
-    start = generator.randrange(len(words) + 1)
-    return space.join([*words[:start], *other[first : first + size], *words[start:]])
+    return space.join(phrase_more(words, other, size, generator))
 
 
 def _words(row: Row) -> tuple[list[str], str]:

@@ -15,7 +15,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.attention_maps import AttentionMap, save
 from coverage_eval.comparison.report.html import make_report
-from notebooks.evidence.planting import inject_lines
+from coverage_eval.coverage.planting import inject_lines
 from tests.browser.conftest import Reader
 from tests.conftest import ROOT, RunCli
 

@@ -162,15 +162,10 @@ def test_chosen_layers_of_strangers_are_checked(run_cli, tmp_path, dump):
         assert "line 1: chosen is not a layer and a head, counted from 1" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
-)
-def test_plot_writes_every_format(run_cli, dump, ending, magic, tmp_path):
-    picture, again = (tmp_path / f"{name}.{ending}" for name in "ab")
+def test_plot_draws_what_python_draws(run_cli, dump, tmp_path):
+    picture, again = tmp_path / "a.svg", tmp_path / "b.svg"
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture)
     assert (result.stdout, result.stderr) == ("", "")
-    assert picture.read_bytes().startswith(magic)
     save_figure(attention_heatmap(load(dump)[1]), again, tight=True)
     assert picture.read_bytes() == again.read_bytes()
-    if ending == "svg":
-        ET.parse(picture)  # the tokens <b> and & are escaped
+    ET.parse(picture)  # the tokens <b> and & are escaped

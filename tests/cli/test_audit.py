@@ -4,11 +4,9 @@ import csv
 import io
 import json
 
-import pytest
-
 from coverage_eval.core.show.formats import render
 from coverage_eval.papers.audit_tables import AUDITS, run_audit
-from coverage_eval.papers.claims import present_audit, present_audits
+from coverage_eval.papers.claims import present_audits
 
 
 def test_all_audits_run(run_cli, monkeypatch):
@@ -37,32 +35,6 @@ def test_the_overview_prints_in_other_formats():
     data = json.loads(render(present_audits(audits), "json"))["audits"]
     assert [len(audit["claims"]) for audit in data] == [2, 2]
     assert len(data[0]["claims"][0]["facts"]) == 12
-
-
-def test_failures_come_first_and_the_others_are_counted():
-    audits = [run_audit("table2"), run_audit("figure2")]
-    first, *_, last = render(present_audits(audits), "text").splitlines()[2:]
-    assert first.startswith("not checked  figure2")
-    assert last.startswith("3 other claims hold.")
-    shown = render(present_audit(audits[1]), "text")
-    assert shown.index("not checked") < shown.index("confirmed  ")
-    assert shown.endswith("4 facts hold. All facts: coverage-eval audit figure2 -f csv")
-
-
-@pytest.mark.parametrize("form", ["json", "csv"])
-def test_other_formats(run_cli, form):
-    text = run_cli("audit", "figure1", "-f", form).stdout
-    assert text.count("equal") == 12
-    if form == "json":
-        facts = json.loads(text)["claims"][0]["facts"]
-        assert facts[0] == {
-            "fact": "softmax, round 1",
-            "printed": "(0.52, 0.35, 0.13)",
-            "against": "(0.5217, 0.3497, 0.1286)",
-            "outcome": "equal",
-            "holds": True,
-            "decisive": True,
-        }
 
 
 def test_scores_against_the_printed_table(run_cli, tmp_path):

@@ -29,17 +29,6 @@ def pharaoh(first: int) -> list[str]:
     return [" ".join(f"{i + first}-{j + first}" for i, j in pair.links) for pair in PAIRS]
 
 
-def test_gold_links_that_count_from_1_are_warned_of(run_cli, tmp_path):
-    links, gold = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "gold", pharaoh(1))
-    result = run_cli("align", "aer", links, gold, "-f", "json")
-    (warning,) = json.loads(result.stdout)["warnings"]
-    assert "no link of 300 pairs has source position 0" in warning
-    assert result.stderr == f"coverage-eval: warning: {warning}\n"
-    strict = run_cli("align", "aer", links, gold, "--strict", check=False)
-    assert (strict.returncode, strict.stdout) == (1, "")
-    assert strict.stderr == f"coverage-eval: error: {warning}\n"
-
-
 def test_shifted_training_text_is_warned_of(run_cli, tmp_path, text):
     source, target = text
     model = tmp_path / "model"

@@ -27,7 +27,7 @@ LINKS = ("--ref-links", "ref.links", "--links", "hyp.links")
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """Training text, a model, a test set, and three outputs with known errors."""
     folder = tmp_path_factory.mktemp("corpus")
-    for name, pairs in (("train.", generate(1200, seed=1)), ("", generate(150, seed=2))):
+    for name, pairs in (("train.", generate(600, seed=1)), ("", generate(150, seed=2))):
         for side, short in (("source", "src"), ("target", "ref")):
             lines = [" ".join(getattr(pair, side)) for pair in pairs]
             (folder / f"{name}{short}").write_text("\n".join(lines) + "\n")
@@ -88,23 +88,6 @@ def test_omissions_and_additions_may_be_columns(run_cli, corpus):
     assert "drops is worse than few by Omissions" in done.stderr
 
 
-def test_several_references(run_cli, corpus):
-    """A system that equals one of the references has no errors."""
-    both = (*TEXTS, "--ref", "many")
-    found = scores(run_cli, corpus, *both, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop")["by"]
-    drop = ("--src", "src", *MODEL)
-    for metric, (name, *options) in {"REP": ("rep",), "DROP": ("drop", *drop)}.items():
-        text = run_cli(
-            name, "drops", "-r", "ref", "-r", "many", *options, "-f", "json", cwd=corpus
-        ).stdout
-        (score,) = json.loads(text)["scores"]
-        assert "|refs:2|" in score["signature"]
-        for key in ("score", "signature", "statistics"):
-            assert found["drops", metric][key] == score[key]
-    assert found["many", "REP"]["score"] == found["many", "DROP"]["score"] == 0
-    assert "nrefs:2" in found["many", "BLEU"]["signature"]
-
-
 @pytest.fixture(scope="module")
 def links(run_cli: RunCli, corpus: Path) -> tuple[str, ...]:
     """Options that give the model's links of the reference and of every system as files."""
@@ -115,8 +98,11 @@ def links(run_cli: RunCli, corpus: Path) -> tuple[str, ...]:
 
 
 def test_links_from_files_give_the_scores_of_their_model(run_cli, corpus, links):
-    options = ("--metrics", "drop", "--resamples", 100)
-    expected = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options)["by"]
+    options = ("--metrics", "drop", "--resamples", 50)
+    known = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options, "--strict")
+    assert known["warnings"] == []
+    assert known["model"]
+    expected = known["by"]
     found = scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS, *options)
     with_source = scores(
         run_cli, corpus, *TEXTS, *links, *SYSTEMS, *options, "--breakdown", "dropped-words"
@@ -128,8 +114,6 @@ def test_links_from_files_give_the_scores_of_their_model(run_cli, corpus, links)
                 assert score[name] == expected[key][name]
             assert score["signature"].startswith("DROP|refs:1|aligner:given|links:")
     assert with_source["breakdowns"][0]["rows"][0]["word"]
-    default = ("--ref", "ref", *links, *SYSTEMS, "--resamples", 0)
-    assert list(scores(run_cli, corpus, *default)["by"])[-1][1] == "DROP"
 
 
 def test_lowercase_and_tokenisers_of_both_sides(run_cli, corpus):
@@ -150,43 +134,11 @@ def test_lowercase_and_tokenisers_of_both_sides(run_cli, corpus):
     assert known["model"] == found["model"]
 
 
-def test_equal_outputs_are_not_different(run_cli, corpus):
-    (corpus / "copy").write_text((corpus / "few").read_text())
-    options = ("--ref", "ref", "few", "copy", "--metrics", "bleu,rep,chrf", "--resamples", 200)
-    result = run_cli("compare", *options, "-f", "json", cwd=corpus)
-    found = json.loads(result.stdout)
-    for item in found["scores"][3:]:
-        assert (item["difference"], item["p_value"], item["p_value_holm"]) == (0, 1, 1)
-    # A new version with the output of the last one is not a mistake.
-    assert (found["warnings"], result.stderr) == ([], "")
-    assert any(note.startswith("few: the same text as copy") for note in found["remarks"])
-    assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
-
-
-def test_sound_texts_get_no_warning(run_cli, corpus):
-    result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--strict", "-f", "json", cwd=corpus)
-    found = json.loads(result.stdout)
-    assert "warning" not in result.stderr
-    assert found["warnings"] == []
-    assert found["model"]
-
-
 def test_the_ending_of_a_picture_draws_the_differences(run_cli, corpus, tmp_path):
     line = ("compare", *TEXTS, *SYSTEMS, "--metrics", "bleu,rep", "--resamples", 50)
-    for name, start in (("table.png", b"\x89PNG"), ("table.svg", b"<?xml"), ("t.pdf", b"%PDF")):
-        assert run_cli(*line, "-o", tmp_path / name, cwd=corpus).stdout == ""
-        assert (tmp_path / name).read_bytes().startswith(start)
+    assert run_cli(*line, "-o", tmp_path / "table.svg", cwd=corpus).stdout == ""
     svg = (tmp_path / "table.svg").read_text()
     assert all(name in svg for name in ("few", "many", "drops", "BLEU", "REP"))
-
-
-@pytest.mark.parametrize("option", [("--lowercase",), ("--tokenize", "char")])
-def test_an_option_that_no_metric_uses_is_an_error(run_cli, corpus, option):
-    arguments = ("compare", "--ref", "ref", "few", *option, "--metrics")
-    refused = run_cli(*arguments, "bleu,chrf", cwd=corpus, check=False)
-    assert refused.returncode == 2
-    assert f"{option[0]} is not for bleu and chrf" in refused.stderr
-    assert "REP" in run_cli(*arguments, "bleu,rep", cwd=corpus).stdout
 
 
 def test_breakdowns(run_cli, corpus):
@@ -202,14 +154,6 @@ def test_breakdowns(run_cli, corpus):
     refused = run_cli(*arguments, "source-length", cwd=corpus, check=False)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "breakdown source-length needs the source text" in refused.stderr
-    alone = (*TEXTS, *MODEL, "drops", "--metrics", "bleu,drop", "--resamples", 0, "--worst", 3)
-    (table,) = scores(run_cli, corpus, *alone)["breakdowns"]
-    drop = ("drop", "drops", "ref", "--src", "src", *MODEL, "--sentence-level", "--worst", 3)
-    (worst,) = json.loads(run_cli(*drop, "-f", "json", cwd=corpus).stdout)["scores"]
-    shown = [row for row in table["rows"] if (row["metric"], row["text"]) == ("DROP", "drops")]
-    assert [(row["segment"], row["score"]) for row in shown] == [
-        (row["segment"], row["score"]) for row in worst["sentences"]
-    ]
 
 
 @pytest.mark.parametrize(
@@ -217,9 +161,7 @@ def test_breakdowns(run_cli, corpus):
     [
         (("=few",), "'=few' is neither a file nor of the form NAME=FILE"),
         (("few=few", "few=many"), "the name 'few' is given twice"),
-        (("a/few.txt", "b/few.txt"), "the name 'few.txt' is given twice; give names: NAME=FILE"),
         (("few=few", "--baseline", "x"), "the baseline 'x' is not one of the systems few"),
-        (("few=-", "many=-"), "'-' (standard input) is named more than once"),
         (("few=few", "--metrics", "wer"), "unknown metric 'wer'; did you mean ter?"),
         (("few=few", "--metrics", "rep,drop"), "metric drop needs --src, and --model"),
         (("few=few", "--metrics", "softdrop", *MODEL), "--src is needed"),
@@ -228,7 +170,7 @@ def test_breakdowns(run_cli, corpus):
         (("few=few", *LINKS, "--metrics", "softdrop"), "links have no probabilities"),
         (("few=few", "-o", "x.png"), "it needs another system"),
         (("few=few", "many=many", "-o", "x.png", "--worst", "1"), "leave --sentence-level, --b"),
-        (("few=few", "-o", "x.html"), "a page is made by 'coverage-eval report'"),
+        (("few=few", "--lowercase", "-m", "bleu,chrf"), "--lowercase is not for bleu and chrf"),
         (("few=few", "--sentence-level", "--breakdown", "all"), "leave --breakdown out"),
         (("few=few", "--breakdown", "colour"), "unknown breakdown 'colour'"),
         (("few=few", "--breakdown", "all", "--metrics", "rep", "-f", "csv"), "use -f json"),
@@ -277,15 +219,3 @@ def test_without_the_meteor_extra_the_other_metrics_are_computed(run_process, co
     assert (refused.returncode, refused.stdout) == (1, "")
     for line in (note, refused.stderr):
         assert "pip install 'coverage-eval[meteor]'" in line
-
-
-def test_scores_of_meteor_are_those_of_its_command(run_cli, corpus):
-    pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
-    options = ("--ref", "ref", "few=few", "--metrics", "meteor", "--resamples", 0)
-    meteor = scores(run_cli, corpus, *options)["by"]["few", "METEOR"]
-    alone = run_cli("meteor", "few", "ref", "-f", "json", cwd=corpus).stdout
-    (score,) = json.loads(alone)["scores"]
-    assert (meteor["score"], meteor["signature"]) == (score["score"], score["signature"])
-    run_cli("compare", *options, "--sentence-level", "-o", "meteor.jsonl", cwd=corpus)
-    _, first, *_ = map(json.loads, (corpus / "meteor.jsonl").read_text().splitlines())
-    assert {"score", "precision", "inexact_matches"} <= set(first["metrics"]["METEOR"])

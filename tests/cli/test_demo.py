@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -54,14 +53,3 @@ def test_it_replaces_no_file_of_the_user(run_cli, tmp_path):
         assert (done.returncode, done.stdout) == (1, "")
         assert f"{folder / name}: exists already" in done.stderr
         assert [path.read_text() for path in folder.iterdir()] == ["mine\n"]
-
-
-def test_it_is_the_same_every_time_and_in_json(demo, run_cli, tmp_path):
-    text, folder = demo
-    run_cli("demo", "-f", "json", "-o", tmp_path / "demo.json")
-    tables = json.loads((tmp_path / "demo.json").read_text())["tables"]
-    for table in tables[:2]:
-        assert table["notes"][-1] in text
-        assert table["signatures"][0].startswith(table["notes"][-1].partition(" ")[0])
-    report = tables[-1]["notes"][-1].removeprefix("→ ")
-    assert Path(report).read_bytes() == (folder / "report.html").read_bytes()

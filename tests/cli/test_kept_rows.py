@@ -95,5 +95,5 @@ def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, monkeypatc
     monkeypatch.setattr(tables.TextTable, "records", shortened)
     done = run_cli("rep", *TEXTS, "--keep", "k.csv", check=False, cwd=tmp_path)
     assert done.returncode == 1
-    assert "changed while it was read" in done.stderr
+    assert "t.jsonl:hyp has 2, what was scored has 3" in done.stderr
     assert not (tmp_path / "k.csv").exists()

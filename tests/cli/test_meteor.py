@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.tools import without
 from tests.conftest import RunCli
 from tests.quality.meteor.texts import DANISH, ENGLISH, GERMAN
 
@@ -98,25 +97,15 @@ def test_text_options_and_the_variant_of_nltk(meteor, files):
     assert 0 < float(other.split()[-1]) < 100
 
 
-@pytest.mark.parametrize("variant", ["full", "nltk"])
-def test_several_references(meteor, files, tmp_path, variant):
+def test_several_references(meteor, files, tmp_path):
     """Each segment has the score of its better reference."""
     hyp, ref = files
     other = tmp_path / "other"
     other.write_text("x\nhe bought a car\nb\nas a result , we lost\n")
 
     def scores(*references: Path) -> list[float]:
-        done = meteor(
-            hyp,
-            *(f"--ref={name}" for name in references),
-            "--sentence-level",
-            "-f",
-            "json",
-            "-w",
-            10,
-            "--variant",
-            variant,
-        )
+        named = (f"--ref={name}" for name in references)
+        done = meteor(hyp, *named, "--sentence-level", "-f", "json", "-w", 10)
         (score,) = json.loads(done.stdout)["scores"]
         assert f"|refs:{len(references)}|" in score["signature"]
         return [line["score"] for line in score["sentences"]]
@@ -142,16 +131,12 @@ NOT_ENGLISH = r"(de|da): only \d\.\d% of the words are English function words; .
 
 def test_references_in_another_language_are_warned_of(meteor, texts):
     assert meteor("en.out", "en", cwd=texts).stderr == ""
-    for language in ("de", "da"):
-        for variant in ("full", "nltk"):
-            files = (f"{language}.out", language, "--variant", variant)
-            done = meteor(*files, "-f", "json", cwd=texts)
-            assert re.fullmatch(f"coverage-eval: warning: {NOT_ENGLISH}", done.stderr)
-            (warning,) = json.loads(done.stdout)["warnings"]
-            assert warning in done.stderr
-            strict = meteor(*files, "--strict", cwd=texts, check=False)
-            assert (strict.returncode, strict.stdout) == (1, "")
-            assert re.fullmatch(f"coverage-eval: error: {NOT_ENGLISH}", strict.stderr)
+    for language, variant in (("de", "full"), ("da", "nltk")):
+        files = (f"{language}.out", language, "--variant", variant)
+        done = meteor(*files, "-f", "json", cwd=texts)
+        assert re.fullmatch(f"coverage-eval: warning: {NOT_ENGLISH}", done.stderr)
+        (warning,) = json.loads(done.stdout)["warnings"]
+        assert warning in done.stderr
 
 
 def test_compare_leaves_meteor_out_where_references_are_not_english(run_cli, texts, paraphrases):
@@ -169,11 +154,3 @@ def test_compare_leaves_meteor_out_where_references_are_not_english(run_cli, tex
     found, said = columns("de", "--metrics", "meteor,meteor-nltk,rep")
     assert found == ["METEOR", "meteor-nltk", "REP"]
     assert re.fullmatch(f"coverage-eval: warning: {NOT_ENGLISH}", said)
-    assert columns("de", "--metrics", "bleu,rep") == (["BLEU", "REP"], "")
-
-
-def test_without_the_extra_one_line_says_what_to_install(run_process, files, tmp_path):
-    done = run_process("meteor", *files, env=without("pycocoevalcap", tmp_path), check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    said = r"coverage-eval: error: .*pycocoevalcap.*pip install 'coverage-eval\[meteor\]'\n"
-    assert re.fullmatch(said, done.stderr)

@@ -159,17 +159,6 @@ def test_segments_are_the_details_of_compare(page, folder, run_cli):
             assert flags[index] == any(mark["kind"] == kind for mark in marks)
 
 
-def test_links_are_those_of_the_aligner(page, folder, run_cli):
-    for name, number in (("test", None), ("dropping", 1)):
-        lines = run_cli("align", "apply", "model", "test.de", f"{name}.en", cwd=folder).stdout
-        for line, segment in zip(lines.split("\n"), page.segments, strict=False):
-            if number is None:
-                flat = segment["referenceLinks"][0]
-            else:
-                flat = segment["outputs"][number]["links"]
-            assert [f"{s}-{t}" for s, t in zip(flat[::2], flat[1::2], strict=True)] == line.split()
-
-
 def test_its_lists_are_those_of_compare_with_links_to_segments(page, folder):
     ref, src, *outputs = (
         list(ce.read_segments(folder / name))
@@ -213,55 +202,33 @@ def test_how_it_was_measured(page, folder, compared):
     assert f"unknown source tokens: {100 * unknown:.1f}%" in text
 
 
-def test_suspects_are_those_of_omissions(folder, run_cli):
-    options = ("--metrics", "drop,omissions", "--resamples", 0, "-o", "suspects.html")
-    run_cli("report", *OPTIONS[:6], *options, *SYSTEMS[:2], cwd=folder)
-    page = Page((folder / "suspects.html").read_text(encoding="utf-8"))
-    text = run_cli("omissions", "dropping.en", *OPTIONS[:6], "--sentence-level", "-f", "json",
-                   cwd=folder).stdout  # fmt: skip
-    (score,) = json.loads(text)["scores"]
-    expected = {
-        item["segment"]: [mark["positions"] for mark in item["marks"]]
-        for item in score["sentences"]
-    }
-    assert any(expected.values())
-    same = 0  # flags are adapted to the outputs of both systems, and there to those of one
-    for number, segment in enumerate(page.segments, start=1):
-        marks = segment["outputs"][1]["marks"]
-        spans = [mark["positions"] for mark in marks if mark["kind"] == "suspected"]
-        same += spans == expected.get(number, [])
-    assert same > 0.9 * len(page.segments)
-    assert "Omissions|refs:1|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
-
-
-def test_attention_has_its_own_tokens_or_the_words_of_the_texts(folder, run_cli):
-    names = ("test.de", "test.en", "careful.en", "dropping.en", "repeating.en")
-    texts = {name: (folder / name).read_text().splitlines()[:20] for name in names}
-    for name, segments in texts.items():
-        (folder / f"small.{name}").write_text("".join(f"{line}\n" for line in segments))
-    for system in ("careful", "dropping"):
-        maps: list[Any] = []
-        for source, output in zip(texts["test.de"], texts[f"{system}.en"], strict=True):
-            words = [f"▁{word}" for word in source.split()]
-            rows = [[0.25] + [0.0] * (len(words) - 1) for _ in output.split()]
-            tokens = {"source": words, "hypothesis": output.split()}
-            maps.append({"attention": rows, **(tokens if system == "careful" else {})})
-        (folder / f"{system}.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in maps))
-    run_cli(
-        "report", "--ref", "small.test.en", "--src", "small.test.de", "--metrics", "rep",
-        *(f"{name[:-3]}=small.{name}" for name in names[2:]), "-o", "attention.html",
-        "--attention", "careful=careful.jsonl", "--attention", "dropping=dropping.jsonl",
-        cwd=folder,
-    )  # fmt: skip
+def test_attention_is_that_of_a_converted_file(folder, run_cli):
+    names = ("test.de", "test.en", "careful.en", "dropping.en")
+    segments = {name: (folder / name).read_text().splitlines()[:20] for name in names}
+    for name, lines in segments.items():
+        (folder / f"small.{name}").write_text("".join(f"{text}\n" for text in lines))
+    maps: list[Any] = []
+    for source, output in zip(segments["test.de"], segments["careful.en"], strict=True):
+        words = [f"▁{word}" for word in source.split()]
+        rows = [[0.25] + [0.0] * (len(words) - 1) for _ in output.split()]
+        maps.append({"attention": rows, "source": words, "hypothesis": output.split()})
+    (folder / "careful.jsonl").write_text("".join(f"{json.dumps(x)}\n" for x in maps))
+    bare = "".join(f"{json.dumps(x['attention'])}\n" for x in maps)
+    (folder / "bare.jsonl").write_text(bare)
+    texts = ("--ref", "small.test.en", "--src", "small.test.de", "--metrics", "rep")
+    systems = ("a=small.careful.en", "b=small.dropping.en", "-o", "attention.html")
+    line = ("report", *texts, *systems, "--attention")
+    run_cli(*line, "a=careful.jsonl", cwd=folder)
     page = Page((folder / "attention.html").read_text(encoding="utf-8"))
     for segment in page.segments:
-        own, bare, none = segment["outputs"]
+        own, none = segment["outputs"]
         assert own["attention"]["source"] == [f"▁{word}" for word in segment["source"]]
-        assert bare["attention"]["source"] == segment["source"]
-        for output in (own, bare):
-            assert output["attention"]["words"] == output["words"]
-            assert [row[0] for row in output["attention"]["weights"]] == [25] * len(output["words"])
+        assert own["attention"]["words"] == own["words"]
+        assert [row[0] for row in own["attention"]["weights"]] == [25] * len(own["words"])
         assert "attention" not in none
+    refused = run_cli(*line, "a=bare.jsonl", cwd=folder, check=False)
+    assert refused.returncode == 1
+    assert "Type: coverage-eval attention convert bare.jsonl" in refused.stderr
 
 
 def test_the_same_command_gives_the_same_file(folder, run_cli):

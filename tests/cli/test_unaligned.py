@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.comparison.report import html
 from coverage_eval.core.text import TextTable
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
@@ -27,7 +26,7 @@ OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """A source, a reference, an output that lacks four lines, and the lines as they should be."""
     folder = tmp_path_factory.mktemp("corpus")
-    write_grammar(folder, 2000, 0)
+    write_grammar(folder, 1500, 0)
     pairs = {" ".join(p.source): " ".join(p.target) for p in generate(90, seed=3)}
     sources, targets = list(pairs)[:60], list(pairs.values())[:60]
     cut = ["" if n in MISSING else text for n, text in enumerate(targets)]
@@ -213,16 +212,6 @@ def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments)
     assert "|seg:" not in plain
 
 
-def test_a_right_text_without_spaces_has_the_best_score(run_cli, tmp_path):
-    lines = ["今天天气很好。", "我们去公园散步。", "他没有来。", "她在看一本书。", "明天会下雨。"]
-    (tmp_path / "ref.zh").write_text("\n".join(lines) + "\n")
-    (tmp_path / "out.zh").write_text("".join(lines) + "\n")
-    compare = ("compare", "-m", "chrf", "--unaligned", "--ref", "ref.zh", "--resamples", "0")
-    done = run_cli(*compare, "out.zh", "same=ref.zh", "-f", "json", cwd=tmp_path)
-    scores = [one["score"] for one in json.loads(done.stdout)["scores"]]
-    assert [score for score in scores if score] == [100, 100]  # the others: nothing is missing
-
-
 def test_omissions_lists_passages_before_words(run_cli, corpus):
     command = ("omissions", "out.txt", *MODEL, "--unaligned", "--sentence-level", "--worst", 60)
     done = run_cli(*command, cwd=corpus)
@@ -258,7 +247,7 @@ def noted(corpus: Path) -> str:
     return again
 
 
-def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkeypatch):
+def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted):
     systems = ("a=noted.txt", "b=ref.txt", "--unaligned", "--ref", "ref.txt", *MODEL)
     done = run_cli("compare", *systems, "-f", "json", cwd=corpus)
     run_cli("compare", *systems, "--sentence-level", "-o", "details.jsonl", cwd=corpus)
@@ -303,12 +292,6 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted, monkey
         "omission", "addition", "repetition",
     ]  # fmt: skip
     assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
-    monkeypatch.setattr(html, "MAX_LINES", 100)  # one of the two documents
-    run_cli("report", *systems, "-m", "rep", "-o", "report.html", cwd=corpus)
-    page = (corpus / "report.html").read_text()
-    assert page.count('<tr id="d1-1-') == len(rows[0])
-    assert '<tr id="d2' not in page
-    assert "Outputs of documents that are not shown here: 1." in page
 
 
 def test_each_row_of_a_table_is_a_document(run_cli, corpus):
@@ -339,9 +322,8 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     cut = ["" if n in {21, 22, 45} else text for n, text in enumerate(target)]
     (corpus / "pooled.txt").write_text("\n".join(cut) + "\n")
     rows = ("rows.jsonl:o", "rows.jsonl:r", "--unaligned")
-    for score in ("rep", "bleu"):
-        pooled = run_cli(score, "pooled.txt", "ref.txt", "-b", cwd=corpus).stdout
-        assert run_cli(score, *rows, "-b", cwd=corpus).stdout == pooled
+    pooled = run_cli("rep", "pooled.txt", "ref.txt", "-b", cwd=corpus).stdout
+    assert run_cli("rep", *rows, "-b", cwd=corpus).stdout == pooled
 
 
 def test_documents_have_a_gate(run_cli, corpus):
@@ -367,10 +349,6 @@ def test_documents_have_a_gate(run_cli, corpus):
             "standard input: is read several times; give a file",
         ),
         (
-            ("rep", "whole.jsonl:o", "whole.jsonl:s", "--unaligned"),
-            "whole.jsonl:o: line 2 is not text; write an empty text for no line",
-        ),
-        (
             (
                 "omissions",
                 *("uneven.jsonl:o", "--src", "uneven.jsonl:s", "--ref", "uneven.jsonl:r"),
@@ -386,7 +364,6 @@ def test_documents_have_a_gate(run_cli, corpus):
     ],
 )
 def test_usage_of_unaligned(run_cli, corpus, arguments, said):
-    (corpus / "whole.jsonl").write_text('{"s": "a dog", "o": "a dog"}\n{"s": "b", "o": 1}\n')
     (corpus / "uneven.jsonl").write_text('{"s": "ein\\nhund", "o": "a dog", "r": "a dog"}\n')
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == (2 if "missing-lines" in arguments else 1)

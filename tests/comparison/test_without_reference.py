@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import coverage_eval as ce
+from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.coverage.training import add_omission_data
-from notebooks.evidence.planting import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.grammar import generate

@@ -13,9 +13,9 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.core import significance
 from coverage_eval.core.significance import holm, paired_test
 from coverage_eval.coverage.drop import DROP
+from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
-from notebooks.evidence.planting import inject_lines
 from tests.grammar import generate, paraphrase
 
 RATIO = DROP(Aligner.from_links([], []))

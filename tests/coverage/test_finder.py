@@ -15,8 +15,8 @@ from coverage_eval.coverage.omission_finder import (
     OmissionFinder,
 )
 from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from coverage_eval.coverage.training import add_omission_data
-from notebooks.evidence.planting import CleanSegment, Injection, WordPool
 from tests.aligner.test_carried_golden import tanaka
 from tests.coverage.conftest import TRAINING, equipped
 from tests.grammar import generate

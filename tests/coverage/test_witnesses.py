@@ -13,7 +13,7 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
-from notebooks.evidence.planting import CleanSegment, Injection, WordPool
+from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from notebooks.evidence.planting import (
+from coverage_eval.coverage.planting import (
     KINDS,
     REPAIRS,
     WORD_CLASSES,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -20,7 +19,6 @@ from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import check_readable_again, read_parallel, source_name
 from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
-from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import links as word_links
@@ -48,32 +46,30 @@ def align() -> None:
     """
 
 
-@dataclass(frozen=True)
-class TrainingOptions:
-    """What is trained, and how its text is cut into words."""
-
-    output: str = output_file_setting(
-        "Write the model to this file.", flags=("-o", "--output"), required=True
-    )
-    purpose: str | None = setting(
-        None,
-        "Also train what 'omissions' needs.",
-        flag="--prepare-for",
-        choices=["omissions"],
-    )
-    tokenize: str | None = setting(
-        None, "Apply one of sacreBLEU's tokenisers to both sides.", choices=TOKENIZERS
-    )
-    src_tokenize: str | None = setting(
-        None, "Apply another tokeniser to the source.", choices=TOKENIZERS
-    )
-
-
 @align.command("train")
 @options.text_options("src", "tgt")
-@options.as_object("asked", TrainingOptions)
+@options.output_to("Write the model to this file.")
+@option(
+    "--prepare-for", "purpose", type=click.Choice(["omissions"]),
+    help="Also train what 'omissions' needs.",
+)  # fmt: skip
+@option(
+    "--tokenize", type=click.Choice(TOKENIZERS),
+    help="Apply one of sacreBLEU's tokenisers to both sides.",
+)  # fmt: skip
+@option(
+    "--src-tokenize", type=click.Choice(TOKENIZERS),
+    help="Apply another tokeniser to the source.",
+)  # fmt: skip
 @options.strict_option
-def train(texts: Dataset, asked: TrainingOptions, strict: bool) -> None:
+def train(
+    texts: Dataset,
+    output: str,
+    purpose: str | None,
+    tokenize: str | None,
+    src_tokenize: str | None,
+    strict: bool,
+) -> None:
     """Train both directions on SRC and TGT, and write one model file.
 
     Other settings of fast_align are arguments of Aligner.train in Python.
@@ -83,29 +79,29 @@ def train(texts: Dataset, asked: TrainingOptions, strict: bool) -> None:
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
       coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
-    if asked.output == "-":
+    if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
     source, target = texts.given.source, texts.given.references[0]
     assert source is not None
-    if asked.purpose is not None:
+    if purpose is not None:
         check_readable_again(source, target)
     with progress_bar("training") as progress:
-        reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if asked.purpose else 0.0)
+        reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
         rows = counted(texts.rows(), reading, texts.sample.size)
         with Aligner.train_pairs(
             ((row.source or "", row.references[0]) for row in rows),
-            tokenize=asked.tokenize,
-            src_tokenize=asked.src_tokenize,
+            tokenize=tokenize,
+            src_tokenize=src_tokenize,
             progress=training,
         ) as aligner:
             model = aligner.model
             few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
             findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, known=few)
             echo_findings(findings, strict=strict)
-            if asked.purpose == "omissions":
+            if purpose == "omissions":
                 add_omission_data(aligner, partial(read_parallel, source, target), preparing)
-            model.save(asked.output)
-    say(f"{asked.output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
+            model.save(output)
+    say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @align.command("apply")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +12,15 @@ import click
 
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.arrays import ENDINGS
-from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
+from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.load import load
-from coverage_eval.attention_maps.maps import Head, UnclearMapsError
+from coverage_eval.attention_maps.maps import UnclearMapsError
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
-from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
+from coverage_eval.attention_maps.subwords import SCHEMES, Scheme
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.metric import file_setting, setting
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
 from coverage_eval.core.text import read_segments
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
@@ -60,67 +58,6 @@ def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> in
         mean = ", or mean" if option.name == "head" else ""
         raise click.BadParameter(f"{text!r} is not a number from 1, or -1 for the last{mean}.")
     return number - 1 if number > 0 else number
-
-
-@dataclass(frozen=True)
-class DumpOptions:
-    """A file of attention, and how to read it."""
-
-    file: str
-    src: str | None = file_setting("Source text as the toolkit saw it.")
-    hyp: str | None = file_setting("Hypothesis as the toolkit wrote it.")
-    input_format: str | None = setting(
-        None,
-        f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
-        choices=tuple(FORMATS),
-        metavar="NAME",
-    )
-    orientation: Orientation | None = setting(
-        None,
-        "What rows and columns of DUMP are, if its shapes leave it open.",
-        choices=ORIENTATIONS,
-    )
-    layer: int | None = setting(
-        None,
-        "Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
-        metavar="N",
-        type=str,
-        callback=_as_index,
-    )
-    head: Head | None = setting(
-        None,
-        "Head of such arrays, or of [heads, T, S]: from 1, -1 for the last, or their mean.",
-        metavar="N|mean",
-        callback=_as_index,
-    )
-    words: bool = setting(False, "Merge subwords to words.")
-    src_subwords: Scheme | None = setting(
-        None, "With --words, how source subwords are marked.", choices=SCHEMES
-    )
-    hyp_subwords: Scheme | None = setting(
-        None, "With --words, how hypothesis subwords are marked.", choices=SCHEMES
-    )
-
-    def read(self) -> Sequence[AttentionMap]:
-        """The maps of the file.
-
-        Raises:
-            DataError: As :func:`coverage_eval.attention_maps.load`.
-        """
-        maps = load(
-            self.file,
-            sources=None if self.src is None else read_segments(self.src),
-            hypotheses=None if self.hyp is None else read_segments(self.hyp),
-            input_format=self.input_format,
-            orientation=self.orientation,
-            layer=self.layer,
-            head=self.head,
-        )
-        if not self.words:
-            return maps
-        return merge_subwords(
-            maps, source_scheme=self.src_subwords, target_scheme=self.hyp_subwords
-        )
 
 
 def read_maps(file: str) -> Sequence[AttentionMap]:
@@ -243,12 +180,45 @@ def links(file: str, output: str | None) -> None:
 
 
 @attention.command("convert", endings=ENDINGS)
-@options.as_object("dump", DumpOptions, click.argument("file", metavar="DUMP"))
+@click.argument("file", metavar="DUMP")
+@option("--src", metavar="FILE", help="Source text as the toolkit saw it.")
+@option("--hyp", metavar="FILE", help="Hypothesis as the toolkit wrote it.")
 @option(
-    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
-    help="Write this .npz or .jsonl file.",
+    "--input-format", metavar="NAME", type=click.Choice(tuple(FORMATS)),
+    help=f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
 )  # fmt: skip
-def convert(dump: DumpOptions, output: str) -> None:
+@option(
+    "--orientation", type=click.Choice(ORIENTATIONS),
+    help="What rows and columns of DUMP are, if its shapes leave it open.",
+)  # fmt: skip
+@option(
+    "--layer", metavar="N", callback=_as_index,
+    help="Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
+)  # fmt: skip
+@option(
+    "--head", metavar="N|mean", callback=_as_index,
+    help="Head of such arrays, or of [heads, T, S]: from 1, -1 for the last, or their mean.",
+)  # fmt: skip
+@option("--words", is_flag=True, help="Merge subwords to words.")
+@option(
+    "--src-subwords", type=click.Choice(SCHEMES),
+    help="With --words, how source subwords are marked.",
+)  # fmt: skip
+@option(
+    "--hyp-subwords", type=click.Choice(SCHEMES),
+    help="With --words, how hypothesis subwords are marked.",
+)  # fmt: skip
+@options.output_to("Write this .npz or .jsonl file.")
+def convert(
+    file: str,
+    src: str | None,
+    hyp: str | None,
+    words: bool,
+    src_subwords: Scheme | None,
+    hyp_subwords: Scheme | None,
+    output: str,
+    **reading: Any,
+) -> None:
     """Write attention as .npz or JSON Lines, which the other commands read.
 
     DUMP is a file of attention as a toolkit writes it. Its format is recognised, and orientation
@@ -258,7 +228,11 @@ def convert(dump: DumpOptions, output: str) -> None:
     Example:
       coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
     """
-    save(dump.read(), output)
+    sources, hypotheses = (None if text is None else read_segments(text) for text in (src, hyp))
+    maps = load(file, sources=sources, hypotheses=hypotheses, **reading)
+    if words:
+        maps = merge_subwords(maps, source_scheme=src_subwords, target_scheme=hyp_subwords)
+    save(maps, output)
 
 
 @attention.command("plot", endings=PICTURES)
@@ -268,10 +242,7 @@ def convert(dump: DumpOptions, output: str) -> None:
     "--index", "number", default=1, type=click.IntRange(1),
     help="The segment, counted from 1.",
 )  # fmt: skip
-@option(
-    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
-    help="Write this .png, .svg or .pdf file.",
-)  # fmt: skip
+@options.output_to("Write this .png, .svg or .pdf file.")
 def plot(file: str, number: int, other: str | None, output: str) -> None:
     """Draw the attention of one segment, of one system or of two.
 
@@ -286,16 +257,15 @@ def plot(file: str, number: int, other: str | None, output: str) -> None:
     """
     from coverage_eval import plotting
 
-    files = [file] if other is None else [file, other]
     items = []
-    for maps in map(read_maps, files):
+    for maps in map(read_maps, filter(None, (file, other))):
         if number > len(maps):
             raise DataError(f"--index {number}: there are {len(maps)} segments")
-        items.append(maps[number - 1])
-    for item in items:
+        item = maps[number - 1]
         if item.weights.size == 0:
             rows, columns = item.weights.shape
             raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
+        items.append(item)
     if other is None:
         ax = plotting.attention_heatmap(items[0])
     else:
@@ -306,10 +276,7 @@ def plot(file: str, number: int, other: str | None, output: str) -> None:
 
 
 @attention.command("simplex", endings=PICTURES)
-@option(
-    "-o", "--output", metavar="FILE", required=True, type=options.OutputFile(),
-    help="Write the picture to this file, a .png, .svg or .pdf.",
-)  # fmt: skip
+@options.output_to("Write the picture to this file, a .png, .svg or .pdf.")
 def simplex(output: str) -> None:
     """Draw attention transformations on the probability simplex.
 

@@ -345,16 +345,8 @@ def compare(
     help="Show the attention of this system, from a file of 'attention convert'.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
-@option(
-    "-o", "--output", metavar="FILE", type=options.OutputFile(), required=True,
-    help="Write the report to this file.",
-)  # fmt: skip
-def report(
-    asked: ComparisonOptions,
-    maps: dict[str, str],
-    title: str | None,
-    output: str,
-) -> None:
+@options.output_to("Write the report to this file.")
+def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, output: str) -> None:
     """Write an HTML report: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a

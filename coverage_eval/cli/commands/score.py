@@ -21,7 +21,7 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
-from coverage_eval.core.files import Column, check_columns, source_name, zip_lines
+from coverage_eval.core.files import Column, zip_lines
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric, output_file_setting, setting
@@ -62,28 +62,16 @@ class SegmentGate:
         type=options.Percentage(0, 100),
     )
 
+    def __post_init__(self) -> None:
+        options.refuse({
+            "--keep and --reject write files, not standard output":
+                "-" in {self.keep, self.reject},
+        })  # fmt: skip
+
     @property
     def is_given(self) -> bool:
         """Whether something was asked for."""
         return self.fail_above is not None or bool(self.keep or self.reject)
-
-    def check(self, texts: Dataset, documents: str | None) -> None:
-        """Refuse what cannot work with an output, before any long work.
-
-        Args:
-            texts: The output is its only system.
-            documents: How its lines will be cut, so they are no rows of its table.
-
-        Raises:
-            click.UsageError: A file is standard output.
-            DataError: Two columns of the output's table have one name.
-        """
-        table = _table_of(texts)
-        if "-" in {self.keep, self.reject}:
-            raise click.UsageError("--keep and --reject write files, not standard output")
-        if (self.keep or self.reject) and table and not documents:
-            names = table.names()
-            check_columns(source_name(table.source), names, names)
 
     def write(
         self,
@@ -102,6 +90,7 @@ class SegmentGate:
             everything: A file for all segments, with the reasons.
         """
         with_reasons = {"reason": reasons, **figures}
+        counted = (texts.systems[0], "what was scored")
         for file, wanted, columns in (
             (self.keep, (False,), figures),
             (self.reject, (True,), with_reasons),
@@ -114,9 +103,7 @@ class SegmentGate:
             chosen = (
                 {name: column[number] for name, column in columns.items()}
                 | {free.get(name, name): cell for name, cell in row.items()}
-                for row, number in zip_lines(
-                    (texts.systems[0], "what was scored"), (rows, range(len(reasons)))
-                )
+                for row, number in zip_lines(counted, (rows, range(len(reasons))))
                 if bool(reasons[number]) in wanted
             )
             if changed := write_records(file, [*columns, *free.values()], chosen):
@@ -186,13 +173,6 @@ def _rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
     return output.output if wanted and _table_of(texts) else None
 
 
-filter_options = options.as_object("gate", SegmentGate, without={"fail_above"}, group="Output")
-"""Adds the options of files; the command receives them as one ``gate``."""
-
-gate_options = options.as_object("gate", SegmentGate, group="Output")
-"""Adds them, and the gate for flags, some of which are false alarms."""
-
-
 def _records(texts: Dataset) -> tuple[list[str], Iterable[dict[str, Any]]]:
     """The names of the input's columns, and each segment's row; plain files make rows of texts."""
     if table := _table_of(texts):
@@ -248,9 +228,9 @@ def score_command(name: str) -> click.Command:
     ) -> None:
         chosen = name
         for (flag, value), form in METRICS[name].forms.items():
-            if settings.get(flag) == value:
-                chosen = form
-            if value is True or settings.get(flag) == value:
+            is_asked = settings.get(flag) == value
+            chosen = form if is_asked else chosen
+            if is_asked or value is True:
                 settings.pop(flag, None)
         kind = kinds[chosen]
         others = set().union(*map(_names, kinds.values())) - _names(kind)
@@ -263,7 +243,6 @@ def score_command(name: str) -> click.Command:
             and ("coverages" in kind.needs or alignment.has_links),
         })  # fmt: skip
         options.check_links(alignment, texts.source, {kind.name: kind.needs})
-        gate.check(texts, documents)
         if file := settings.get("stopwords"):
             settings["stopwords"] = StopWords.read(file)
         with progress_bar(f"computing {kind.name}") as progress:
@@ -301,13 +280,14 @@ def score_command(name: str) -> click.Command:
     own_source = ["src"] if source and not is_aligned else []
     named = ["hyp", *(["ref"] if has_references else [])]
     added = [
-        options.text_options(*named, options=own_source, needed=own_source),
+        options.text_options(*named, options=own_source),
         *_setting_options(name, kinds),
         options.alignment_options() if is_aligned else options.jobs_option,
         options.scoring_options,
     ]
     if kinds[name].higher_is_better is False:  # a segment without an error has the score 0
-        added.append(filter_options)
+        gate = options.as_object("gate", SegmentGate, without={"fail_above"}, group="Output")
+        added.append(gate)
     return click.command(name, cls=options.Command)(options.add_options(command, added))
 
 
@@ -320,19 +300,16 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[optio
     settings: dict[str, Field[Any]] = {}
     for kind in kinds.values():
         settings = {item.name: item for item in fields(kind) if "help" in item.metadata} | settings
-    forms = METRICS[name].forms
-    choices = {flag: value for flag, value in forms if value is not True}
-    flags = {flag: METRICS[form].summary for (flag, value), form in forms.items() if value is True}
-    return [
-        *(
-            options.click_option(item, choices.get(item.name), "Metrics")
-            for item in settings.values()
-        ),
-        *(
-            option(f"--{flag}", is_flag=True, help=text, group="Metrics")
-            for flag, text in flags.items()
-        ),
-    ]
+    choices = {}
+    flags = []
+    for (flag, value), form in METRICS[name].forms.items():
+        if value is True:
+            summary = METRICS[form].summary
+            flags.append(option(f"--{flag}", is_flag=True, help=summary, group="Metrics"))
+        else:
+            choices[flag] = value
+    own = [options.click_option(settings[n], choices.get(n), "Metrics") for n in settings]
+    return [*own, *flags]
 
 
 @click.command("omissions", cls=options.Command)
@@ -354,7 +331,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[optio
     help="Say how far the flags can be believed on this text: plant errors in some of its segments "
     "and count how many are found.",
 )  # fmt: skip
-@gate_options
+@options.as_object("gate", SegmentGate, group="Output")
 @options.alignment_options(without={*options.OF_DROP, "ref_links", "links"})
 @options.signature_option
 @options.scoring_options
@@ -406,15 +383,12 @@ def omissions(
             alignment.model is None,
         "--additions compares HYP and source; leave out --ref": additions and texts.references,
     })  # fmt: skip
-    gate.check(texts, documents)
     share = false_alarms / 100
     aligner = alignment.make()
     assert aligner is not None
-    metric = (
-        Additions(aligner, share)
-        if additions
-        else Omissions(aligner, share, bool(texts.references))
-    )
+    metric = Omissions(aligner, share, bool(texts.references))
+    if additions:
+        metric = Additions(aligner, share)
     name, error = metric.name, "addition" if additions else "omission"
     with progress_bar("finding errors") as progress:
         evaluation = Evaluation(
@@ -480,11 +454,8 @@ def _present_flags(
         said = " ".join(output_words(result, result.systems[0], index))
         return index + 1, _shortened(words, 36), _shortened(said, 30)
 
-    within = (
-        f", 95% interval {score.interval.low:.1f} to {score.interval.high:.1f}"
-        if score.interval
-        else ""
-    )
+    interval = score.interval
+    within = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
     table = Table(
         ("segment", metric.kinds[0].one, "output"),
         [row(index) for index in worst],

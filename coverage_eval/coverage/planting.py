@@ -161,6 +161,21 @@ class PlantedError(NamedTuple):
     removed: str
 
 
+def phrase_less(words: Sequence[str], size: int, generator: Random) -> list[str]:
+    """The words without a phrase of ``size``."""
+    start = generator.randrange(len(words) - size + 1)
+    return [*words[:start], *words[start + size :]]
+
+
+def phrase_more(
+    words: Sequence[str], other: Sequence[str], size: int, generator: Random
+) -> list[str]:
+    """The words with a phrase of ``size`` from another segment."""
+    first = generator.randrange(max(1, len(other) - size + 1))
+    start = generator.randrange(len(words) + 1)
+    return [*words[:start], *other[first : first + size], *words[start:]]
+
+
 class SpoiltSegment(NamedTuple):
     """The translation with errors, and the errors."""
 
