@@ -231,14 +231,6 @@ def test_inactive_rows_keep_their_state():
             "needs fertilities",
         ),
         (
-            lambda: AttentionStep(BilinearScore(), exhaustion=1).source(np.ones((1, 2, 2))),
-            "exhaustion strategy needs fertilities",
-        ),
-        (
-            lambda: AttentionStep(BilinearScore()).source(np.ones((2, 2))),
-            r"\[batch, source, size\]",
-        ),
-        (
             lambda: AttentionStep(BilinearScore()).source(np.ones((2, 2, 2)), lengths=[1, 3]),
             "row 1: length 3 is not in 0..2",
         ),
@@ -251,12 +243,6 @@ def test_inactive_rows_keep_their_state():
                 np.ones((2, 2, 2)), fertilities=[[1, 1], [1, -1]]
             ),
             "row 1: fertility -1.0 of word 1",
-        ),
-        (
-            lambda: AttentionStep(BilinearScore()).source(
-                np.ones((1, 2, 2)), fertilities=[1, 2, 3]
-            ),
-            "do not fit",
         ),
         (
             lambda: AttentionStep(BilinearScore(np.ones((2, 3)))).source(np.ones((1, 2, 2))),

@@ -4,13 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, canvas
-from coverage_eval.plotting.heatmap import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
 SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]
@@ -182,22 +179,6 @@ def test_long_sentences_keep_readable_labels():
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
-
-
-@given(
-    st.integers(0, 300).flatmap(
-        lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)) if n else st.just(set()))
-    ),
-    st.integers(1, 20),
-)
-def test_labelled_positions_keep_their_distance_and_leave_no_gap(sentence, step):
-    count, keep = sentence
-    positions = labelled_positions(count, step, keep)
-    assert all(b - a >= step for a, b in pairwise(positions))
-    assert all(b - a < 3 * step for a, b in pairwise([-step, *positions, count - 1 + step]))
-    if step == 1:
-        assert positions == list(range(count))
-    assert not keep or min(keep) in positions
 
 
 @pytest.mark.parametrize(("target", "source"), [(0, 3), (3, 0), (0, 0)])

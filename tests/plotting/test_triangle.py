@@ -11,7 +11,6 @@ from coverage_eval.attention import attend_with_credit, constrained_sparsemax, s
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import canvas, simplex, simplex_figure1, transformation_curves
 from coverage_eval.plotting.triangle import (
-    feasible_corners,
     on_paper,
     support_regions,
 )
@@ -105,17 +104,6 @@ def test_regions_of_constrained_sparsemax_hold_the_scores_with_that_support(scor
     scores, bounds = np.array(scores), np.array(bounds)
     support = tuple(bool(p > 1e-9) for p in constrained_sparsemax(scores, bounds))
     assert support in regions_containing(bounds, scores)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.tuples(*[st.floats(0, 1.2).map(lambda value: round(value, 3))] * 3))
-def test_corners_of_the_feasible_set_satisfy_every_constraint(bounds):
-    bounds = np.array(bounds)
-    corners = feasible_corners(bounds)
-    assert (len(corners) > 0) == (np.minimum(bounds, 1).sum() >= 1 - 1e-9)
-    assert np.allclose(corners.sum(axis=1), 1)
-    assert (corners >= -1e-9).all()
-    assert (corners <= bounds + 1e-8).all()
 
 
 def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():
