@@ -60,7 +60,7 @@ class Result:
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
     signed: Mapping[str, str] = field(default_factory=dict)
-    _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
+    _of_key: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
 
     def score(
         self, name: str, system: str | None = None, *, resamples: int = 0, seed: int = DEFAULT_SEED
@@ -96,7 +96,7 @@ class Result:
         """The scores of a system's segments by a metric; None where they are undefined."""
         metric = self.metrics[name]
         if metric.explains_scores:
-            return [found.score for found in self.evidence_of(name, system)]
+            return [explanation.score for explanation in self.evidence_of(name, system)]
         return metric.segment_scores(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
@@ -109,16 +109,16 @@ class Result:
             ValueError: Evidence was not asked for when this was measured.
         """
         explain, width = self.metrics[name].explain, len(self.systems)
-        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
+        explanations = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)))
         return LazyRows(
-            lambda first: LazyRows(found.__getitem__, range(first, first + width)),
-            range(0, len(found), width),
+            lambda first: LazyRows(explanations.__getitem__, range(first, first + width)),
+            range(0, len(explanations), width),
         )
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
         index = self._index(system)
-        return (found[index] for found in self.evidence(name))
+        return (of_systems[index] for of_systems in self.evidence(name))
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""
@@ -136,19 +136,19 @@ class Result:
 
     def _of_texts(self, key: Hashable, make: Callable[[Batch], Iterable[Any]]) -> DiskList[Any]:
         """What is made of the texts, batch by batch, once."""
-        if key not in self._found:
+        if key not in self._of_key:
             if not self.kept:
                 raise ValueError("this needs the texts, but there are only statistics")
-            self._found[key] = DiskList(chain.from_iterable(map(make, self.kept)))
-        return self._found[key]
+            self._of_key[key] = DiskList(chain.from_iterable(map(make, self.kept)))
+        return self._of_key[key]
 
     def _index(self, system: str | None) -> int:
         return 0 if system is None else self.systems.index(system)
 
     def statistics_of(self, name: str, system: str | None = None) -> Statistics:
         """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
-        found: Statistics = self.statistics[name][self._index(system)]
-        return found
+        of_system: Statistics = self.statistics[name][self._index(system)]
+        return of_system
 
 
 def measure(
@@ -199,7 +199,7 @@ def measure(
         segments += len(batch)
         if kept is not None:
             kept.append(batch)
-    statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
+    statistics = {name: np.concatenate(several, axis=1) for name, several in blocks.items()}
     return Result(
         metrics, dataset.systems, statistics, segments, len(dataset.references), kept or (),
         made=collected,
@@ -258,8 +258,7 @@ def _map(
         if len(pending) > 2 * jobs:
             done, future = pending.popleft()
             yield done, future.result()
-    while pending:
-        done, future = pending.popleft()
+    for done, future in pending:
         yield done, future.result()
 
 
