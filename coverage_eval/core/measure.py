@@ -66,7 +66,7 @@ class Result:
     signed: Mapping[str, str] = field(default_factory=dict)
     ranks: Mapping[str, Floats] = field(default_factory=dict)
     starts: Sequence[int] = ()
-    _found: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
+    _of_key: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
         default_factory=dict, init=False, repr=False
     )
 
@@ -117,16 +117,18 @@ class Result:
             ValueError: Evidence was not asked for when this was measured.
         """
         explain, width = self.metrics[name].explain, len(self.systems)
-        found = self._of_texts(name, lambda batch: chain.from_iterable(explain(batch)), width)
+        explanations = self._of_texts(
+            name, lambda batch: chain.from_iterable(explain(batch)), width
+        )
         return LazyRows(
-            lambda first: LazyRows(found.__getitem__, range(first, first + width)),
-            range(0, len(found), width),
+            lambda first: LazyRows(explanations.__getitem__, range(first, first + width)),
+            range(0, len(explanations), width),
         )
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
         index = self._index(system)
-        return (found[index] for found in self.evidence(name))
+        return (of_systems[index] for of_systems in self.evidence(name))
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""
@@ -154,7 +156,7 @@ class Result:
         """
         if not self.kept:
             raise ValueError("this needs the texts, but there are only statistics")
-        items, firsts = self._found.setdefault(key, (DiskList(), {}))
+        items, firsts = self._of_key.setdefault(key, (DiskList(), {}))
 
         def find(place: int) -> Any:
             number = bisect_right(self.starts, place // width) - 1
@@ -171,8 +173,8 @@ class Result:
 
     def statistics_of(self, name: str, system: str | None = None) -> Statistics:
         """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
-        found: Statistics = self.statistics[name][self._index(system)]
-        return found
+        of_system: Statistics = self.statistics[name][self._index(system)]
+        return of_system
 
 
 def measure(
@@ -227,11 +229,11 @@ def measure(
             kept.append(batch)
             starts.append(segments)
         segments += len(batch)
-    statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
+    statistics = {name: np.concatenate(several, axis=1) for name, several in blocks.items()}
     return Result(
         metrics, dataset.systems, statistics, segments, len(dataset.references), kept,
         made=collected,
-        ranks={name: np.concatenate(found, axis=1) for name, found in ranks.items()},
+        ranks={name: np.concatenate(several, axis=1) for name, several in ranks.items()},
         starts=starts,
     )  # fmt: skip
 
@@ -284,8 +286,7 @@ def _map(
         if len(pending) > 2 * jobs:
             done, future = pending.popleft()
             yield done, future.result()
-    while pending:
-        done, future = pending.popleft()
+    for done, future in pending:
         yield done, future.result()
 
 

@@ -49,22 +49,22 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
     words = [[tokenize(text) for text in texts] for texts in (*outputs, *references)]
     usual = usual_length(sample, aligner)
     far, findings = [], []
-    for place, name in enumerate(names):
-        length = sum(len(aligner.tokens(text)) for text in outputs[place])
+    for index, name in enumerate(names):
+        length = sum(len(aligner.tokens(text)) for text in outputs[index])
         share = length / usual if usual else 1.0
         if FAR_SHORT <= share <= 1 / FAR_SHORT:
-            said = _far(words[place], [text for n, text in enumerate(words) if n != place])
+            reason = _far(words[index], [text for n, text in enumerate(words) if n != index])
         else:
-            said = f"has {percent(share)} of the usual length"
-        if not said:
+            reason = f"has {percent(share)} of the usual length"
+        if not reason:
             continue
-        far.append(place)
-        said += "; it is left out where other outputs show what a segment should have"
+        far.append(index)
+        reason += "; it is left out where other outputs show what a segment should have"
         if references or share > 1 / FAR_SHORT:  # the scores show what it lacks
-            findings.append(Finding("far-output", f"{name}: {said}", (name,)))
+            findings.append(Finding("far-output", f"{name}: {reason}", (name,)))
         else:
-            said += ", and its own low scores mean nothing"
-            findings.append(Finding("says-little", f"{name}: {said}", (name,), Gravity.VOID))
+            reason += ", and its own low scores mean nothing"
+            findings.append(Finding("says-little", f"{name}: {reason}", (name,), Gravity.VOID))
     return far, findings
 
 
@@ -73,8 +73,8 @@ def _far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str
 
     Of two others the poorer one counts, because a single odd one must not decide.
     """
-    spoken = [place for place in range(len(output)) if any(other[place] for other in others)]
-    blank = sum(not output[place] for place in spoken)
+    spoken = [index for index in range(len(output)) if any(other[index] for other in others)]
+    blank = sum(not output[index] for index in spoken)
     if blank > FAR_BLANK * max(1, len(spoken)):
         return f"{percent(blank / len(spoken))} of the segments are blank, and others have words"
     kinds = [len(set(chain.from_iterable(text))) for text in (output, *others)]

@@ -250,12 +250,12 @@ class NamedErrors:
         if refused:
             is_one_word = len(set(output.words)) == 1 < len(output.words)
             yield NamedError("loop" if is_one_word else "refusal", _quoted(output.pieces))
-        if said := _strange(output, source, habits, self.vocabulary):
-            yield NamedError("wrong-language", said)
-        if refused or said:
+        if detail := _strange(output, source, habits, self.vocabulary):
+            yield NamedError("wrong-language", detail)
+        if refused or detail:
             return
-        if said := _looped(output, source, references):
-            yield NamedError("loop", said)
+        if detail := _looped(output, source, references):
+            yield NamedError("loop", detail)
         elif source and (share := _unusual_length(output, source, habits)):
             kind = "truncated" if share < 1 else "overlong"
             # A preamble and a note make an output long.
@@ -749,11 +749,11 @@ def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedError
 
 
 def by_system(
-    systems: Sequence[str], found: Mapping[int, Sequence[Sequence[NamedError]]]
+    systems: Sequence[str], by_segment: Mapping[int, Sequence[Sequence[NamedError]]]
 ) -> NamedSegments:
     """For each system its errors by segment, from those of the segments that have some."""
     return {
-        system: {number: errors[place] for number, errors in found.items() if errors[place]}
+        system: {number: errors[place] for number, errors in by_segment.items() if errors[place]}
         for place, system in enumerate(systems)
     }
 
@@ -805,16 +805,16 @@ def named_findings(
 
 
 def reasons_of(
-    errors: Mapping[int, Sequence[NamedError]], flagged: Iterable[bool], said: str
+    errors: Mapping[int, Sequence[NamedError]], flagged: Iterable[bool], error: str
 ) -> list[str]:
     """Why each segment of a system is rejected, ``""`` for those that are not.
 
     Args:
         errors: The named errors by segment, which reject it whatever its score.
         flagged: Whether the score of each segment is a reason.
-        said: What this reason is called, such as ``omission``.
+        error: What this reason is called, such as ``omission``.
     """
     return [
-        "; ".join([*map(str, errors.get(index, ())), *([said] if is_flagged else [])])
+        "; ".join([*map(str, errors.get(index, ())), *([error] if is_flagged else [])])
         for index, is_flagged in enumerate(flagged)
     ]

@@ -97,9 +97,6 @@ def test_several_processes_give_the_same_statistics(jobs):
         measure(dataset, metrics, jobs=0)
 
 
-segments = st.lists(st.text("ab ", max_size=5), min_size=1, max_size=4)
-
-
 def lists_of(number: int, elements: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
     return st.lists(elements, min_size=number, max_size=number)
 

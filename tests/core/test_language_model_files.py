@@ -61,21 +61,3 @@ def test_a_path_names_a_field_or_an_item(tmp_path):
     assert find_field({"a.b": 1, "a": {"b": 2}}, "a.b") == 1
     with pytest.raises(KeyError):
         find_field({"a": "text"}, "a.0.b")
-
-
-def test_what_is_written_back_is_as_it_was(run_cli, tmp_path):
-    rows = [{**row, "ref": row["all"][0]} for row in ROWS]
-    rows[1]["out"] = {"text": "a dog a dog\na dog"}
-    write_lines(tmp_path / "t.jsonl", rows)
-    line = ("rep", "t.jsonl:out.text", "t.jsonl:ref")
-    done = run_cli(*line, "--keep", "good.jsonl", "--reject", "bad.jsonl", cwd=tmp_path)
-    said = "coverage-eval: note: t.jsonl: column 'out.text': 2 cells with line breaks, read as one"
-    assert done.stderr.count("line breaks") == 1
-    assert done.stderr.startswith(said)
-    written = [
-        json.loads(line)
-        for name in ("good.jsonl", "bad.jsonl")
-        for line in (tmp_path / name).read_text().splitlines()
-    ]
-    kept = [{k: v for k, v in row.items() if k not in {"rep", "reason"}} for row in written]
-    assert sorted(kept, key=lambda row: row["id"]) == rows
