@@ -16,7 +16,7 @@ from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import UnclearMapsError
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
-from coverage_eval.attention_maps.subwords import SCHEMES, Scheme
+from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
