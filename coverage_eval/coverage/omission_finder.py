@@ -508,19 +508,17 @@ class OmissionFinder:
         """The findings in one output; ``texts`` has the words on the side of interest."""
         tokens = self.aligner.source_tokens if self.side == "source" else self.aligner.tokens
         ends, chances = output.sizes.cumsum()[:-1], self._chances(output)
+        probabilities = np.minimum(self.null.probabilities(chances), CERTAIN)
+        figures = (
+            output.lengths, output.scores, output.levels, output.strengths, output.usual,
+            chances, probabilities, self._flags(output),
+        )  # fmt: skip
         return map(
             FoundSegment,
             map(tokens.as_written, texts),
             np.split(output.losses, ends),
             np.split(output.own, ends),
-            output.lengths.tolist(),
-            output.scores.tolist(),
-            output.levels.tolist(),
-            output.strengths.tolist(),
-            output.usual.tolist(),
-            chances.tolist(),
-            np.minimum(self.null.probabilities(chances), CERTAIN).tolist(),
-            self._flags(output).tolist(),
+            *(figure.tolist() for figure in figures),
             (self.null.least_strength(self.false_alarms, size) for size in output.sizes.tolist()),
             repeat(self.scan.penalty),
             repeat(self.side),
