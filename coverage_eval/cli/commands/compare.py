@@ -15,20 +15,13 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.attention import read_maps
-from coverage_eval.cli.help import GROUPS, option
-from coverage_eval.cli.messages import say, wrap
+from coverage_eval.cli.help import GROUPS, option, say, wrap
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
+from coverage_eval.comparison import table
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
-from coverage_eval.comparison.table import (
-    Comparison,
-    compare_result,
-    evidence_lines,
-    present_comparison,
-    present_comparison_segments,
-)
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of
@@ -254,21 +247,23 @@ class TableOptions:
         if (self.breakdown or self.worst) and not self.sentence_level:
             output.require_several("--breakdown" if self.breakdown else "--worst")
 
-    def present(self, comparison: Comparison, result: Result, *, signature: bool) -> Printable:
+    def present(
+        self, comparison: table.Comparison, result: Result, *, signature: bool
+    ) -> Printable:
         """The table of systems with its breakdowns, or the segments.
 
         Raises:
             click.UsageError: A breakdown needs another metric or text.
         """
         if self.sentence_level:
-            return present_comparison_segments(comparison, self.worst)
+            return table.present_comparison_segments(comparison, self.worst)
         tables = []
         if self.breakdown:
             with _usage_errors("--breakdown"):
                 tables = break_down(result, None if "all" in self.breakdown else self.breakdown)
         if self.worst:
             tables.append(comparison.most_different(self.worst))
-        return present_comparison(comparison, tables, signature=signature)
+        return table.present_comparison(comparison, tables, signature=signature)
 
 
 @contextmanager
@@ -311,7 +306,7 @@ def compare(
     tables.check(asked.texts.systems, output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
     result = asked.measure(evidence=bool(tables.breakdown or tables.worst or is_detailed))
-    comparison = compare_result(result, asked.test)
+    comparison = table.compare_result(result, asked.test)
     is_brief = output.output is None and output.output_format == "text"
     printable = tables.present(comparison, result, signature=signature or not is_brief)
     worse = []
@@ -325,7 +320,7 @@ def compare(
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:
-        print_lines(evidence_lines(comparison), output.output, as_is=True)
+        print_lines(table.evidence_lines(comparison), output.output, as_is=True)
     else:
         show(printable, output, signed=signature)  # once nothing can fail any more
     for item in worse:
@@ -359,7 +354,7 @@ def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, ou
     asked.check()
     attention = {name: read_maps(file) for name, file in files.items()}
     result = asked.measure(evidence=True)
-    comparison = compare_result(result, asked.test)
+    comparison = table.compare_result(result, asked.test)
     echo_findings(result.findings, strict=asked.strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])

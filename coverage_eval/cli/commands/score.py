@@ -16,8 +16,7 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
-from coverage_eval.cli.help import option
-from coverage_eval.cli.messages import say
+from coverage_eval.cli.help import option, say
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
