@@ -18,8 +18,7 @@ from tempfile import gettempdir
 
 import click
 
-from coverage_eval.cli.help import MEANT, HelpFormat, option, suggest
-from coverage_eval.cli.messages import SPELT, say, wrap
+from coverage_eval.cli.help import MEANT, SPELT, HelpFormat, option, say, suggest, wrap
 from coverage_eval.core.errors import CoverageEvalError
 from coverage_eval.core.files import MAX_LINE_BYTES, ReadingNote
 from coverage_eval.core.show.table import escape_controls

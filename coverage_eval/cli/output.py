@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.messages import SPELT, may_end_early, say, send_nowhere
+from coverage_eval.cli.help import SPELT, may_end_early, say, send_nowhere
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import segment_lines
 from coverage_eval.core.checks import Finding, Gravity
@@ -266,8 +266,9 @@ def present_segments(
     columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
 
     def cells(index: int) -> tuple[Cell, ...]:
-        found = evidence[index]
-        return index + 1, values[index], *(_as_text(found[name]) for name in columns)
+        row = (evidence[index][name] for name in columns)
+        as_text = (list_findings(cell) if isinstance(cell, list) else cell for cell in row)
+        return index + 1, values[index], *as_text
 
     def plain(index: int) -> dict[str, Any]:
         return {"segment": index + 1, "score": values[index], **plain_columns(evidence[index])}
@@ -303,11 +304,6 @@ def _texts_of(
 
 def _has_error(value: float | None, evidence: Mapping[str, Any]) -> bool:
     return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(value)
-
-
-def _as_text(cell: Any) -> Cell:
-    """A list of evidence in one cell of a table."""
-    return list_findings(cell) if isinstance(cell, list) else cell
 
 
 def present_counted(

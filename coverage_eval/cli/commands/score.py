@@ -16,8 +16,7 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
-from coverage_eval.cli.help import option
-from coverage_eval.cli.messages import say
+from coverage_eval.cli.help import option, say
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
@@ -236,13 +235,15 @@ def score_command(name: str) -> click.Command:
         others = set().union(*map(_names, kinds.values())) - _names(kind)
         unfit = options.given_options() & others - {flag for flag, _ in METRICS[name].forms}
         listed = " and ".join(f"--{flag.replace('_', '-')}" for flag in sorted(unfit))
-        what = "links from files" if alignment.has_links else f"{kind.name}, which joins no links"
-        options.refuse({
-            f"{listed} is not for {kind.name}": unfit,
-            f"--symmetrize is not for {what}": "symmetrize" in options.given_options()
-            and ("coverages" in kind.needs or alignment.has_links),
-        })  # fmt: skip
-        options.check_links(alignment, texts.source, {kind.name: kind.needs})
+        options.refuse({f"{listed} is not for {kind.name}": unfit})
+        if is_aligned:
+            joins = "symmetrize" in options.given_options()
+            options.refuse({
+                "--symmetrize is not for links from files": joins and alignment.has_links,
+                f"--symmetrize is not for {kind.name}, which joins no links":
+                    joins and "coverages" in kind.needs,
+            })  # fmt: skip
+            options.check_links(alignment, texts.source, {kind.name: kind.needs})
         if file := settings.get("stopwords"):
             settings["stopwords"] = StopWords.read(file)
         with progress_bar(f"computing {kind.name}") as progress:
