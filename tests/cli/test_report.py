@@ -107,7 +107,7 @@ def test_its_scores_are_those_of_compare(page, compared):
             significant = adjusted is not None and adjusted < 0.05
             assert figure == f"{score['score']:.2f}" + "*" * significant
             low, high = (score["confidence"][end] for end in ("low", "high"))
-            assert interval == f"[{low:.2f}, {high:.2f}]"
+            assert interval == f"{low:.2f}–{high:.2f}"
             p = [] if system == "careful" else [f"p = {score['p_value_holm']:.3f}"]
             flags = page.blocks.get(f"flags/{score['metric']}/{system}")
             assert more == [*p, *([f"{sum(flags)} of 500 flagged"] if flags else [])]
