@@ -82,6 +82,7 @@ def figures(aligner: ModelAligner, own: dict[str, list[str]]) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_figures_are_those_of_texts_that_were_cased_by_hand(lower, cased):
     by_hand = figures(lower, texts("lower"))
     assert figures(lower, texts("cased")) == by_hand
