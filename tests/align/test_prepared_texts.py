@@ -76,6 +76,7 @@ def figures(aligner: ModelAligner, own: dict[str, list[str]]) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_figures_do_not_depend_on_the_case_of_either_text(lower):
     """A model of lowercased text and one of cased text are the same, with any text."""
     by_hand = figures(lower, texts("lower"))

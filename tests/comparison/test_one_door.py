@@ -96,6 +96,7 @@ def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], l
     return json.loads(render(present_comparison(comparison), "json")), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_columns_figures_and_findings_are_the_same(run_cli, texts, name):
     arguments, said = SETS[name]

@@ -33,6 +33,7 @@ def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dic
     return {name: result.score("o", name).score for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Omissions, Additions])
 @pytest.mark.parametrize("count", [2, 4])
 def test_an_output_has_the_same_figure_beside_systems_and_peers(special, kind, count):

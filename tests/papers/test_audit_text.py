@@ -43,6 +43,7 @@ def test_the_verdicts(name, verdicts):
     assert [claim.verdict for claim in audited(name)] == verdicts
 
 
+@pytest.mark.slow
 def test_the_figures_behind_them():
     printed, _, level, linear = audited("algorithm1")
     assert [(fact.printed, fact.against) for fact in printed.facts] == [("200", "36")]

@@ -65,6 +65,7 @@ def test_the_page_has_twelve_conclusions_in_at_most_2500_words():
     ]
 
 
+@pytest.mark.slow
 def test_a_cell_of_the_page_must_fit_one_row():
     for cell in ("scores / softmax / mean / .2f", "scores / no such system / mean / .2f"):
         with pytest.raises(SystemExit, match=r"rows fit"):
@@ -87,6 +88,7 @@ EXCHANGED = {
 }
 
 
+@pytest.mark.slow
 def test_with_the_names_exchanged_every_confirmed_claim_is_contradicted():
     names = EXCHANGED | {other: one for one, other in EXCHANGED.items()}
 

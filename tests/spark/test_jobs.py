@@ -21,6 +21,7 @@ SIZE = 2600
 """More segments than a sample has."""
 
 
+@pytest.mark.slow
 def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
     """Omissions adapt to the sample of one process, whose half of errors a batch cannot see."""
     with ce.train_for_omissions(SOURCES * 20, TARGETS * 20) as aligner:
