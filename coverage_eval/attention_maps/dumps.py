@@ -89,13 +89,11 @@ class Dump:
 
     Attributes:
         path: The file.
-        right_to_left: Whether the (Marian) model wrote right to left, so rows are reversed.
         layer: Which layer of arrays ``[layers, heads, T, S]``, from 0, or −1 for the last.
         head: Which head of arrays with several, likewise, or "mean".
     """
 
     path: str | Path
-    right_to_left: bool = False
     layer: int | None = None
     head: Head | None = None
 

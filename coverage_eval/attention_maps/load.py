@@ -57,7 +57,6 @@ def load(
     hypotheses: Iterable[Segment] | None = None,
     input_format: str | None = None,
     orientation: Orientation | None = None,
-    right_to_left: bool = False,
     layer: int | None = None,
     head: Head | None = None,
 ) -> Sequence[AttentionMap]:
@@ -70,7 +69,6 @@ def load(
         hypotheses: Hypothesis segments, likewise.
         input_format: One of :data:`~coverage_eval.attention_maps.FORMATS`; by default recognised.
         orientation: ``target-source`` or ``source-target``; needed for bare arrays.
-        right_to_left: Whether a Marian model wrote right to left; rows are put in reading order.
         layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
             last; optional if there is only one.
         head: Which head of such arrays or of ``[heads, T, S]``, likewise, or "mean".
@@ -85,7 +83,7 @@ def load(
     Warns:
         CorpusWarning: Rows do not sum to 1.
     """
-    dump = Dump(path, right_to_left, layer, head)
+    dump = Dump(path, layer, head)
     if input_format is not None and input_format not in FORMATS:
         raise DataError(f"attention format {input_format!r} is not one of {', '.join(FORMATS)}")
     chosen = FORMATS[input_format] if input_format else recognise(dump)

@@ -247,18 +247,15 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
         return np.asarray(array, dtype=np.float64)
 
 
-def hard_links(item: AttentionMap, threshold: float | None = None) -> list[Link]:
+def hard_links(item: AttentionMap) -> list[Link]:
     """The links of one map, source and target words from 0, sorted.
 
-    Args:
-        item: The map; EOS is left out, as in fairseq. A map of links returns its links.
-        threshold: In [0, 1): all links with a weight above it (many to many), as in Marian and
-            Sockeye; 0 gives the support of a sparse map. By default each target word is linked to
-            the source word that it attends to most, the first of equal ones, and a target word
-            without any weight has no link.
+    Each target word is linked to the source word that it attends to most, the first of equal ones;
+    a target word without any weight has no link. EOS is left out, as in fairseq. A map of links
+    returns its links.
     """
     weights = item.word_weights
-    linked = weights > (threshold or 0.0)
-    if threshold is None and not item.hard and weights.size:
+    linked = weights > 0
+    if not item.hard and weights.size:
         linked &= np.arange(weights.shape[1]) == weights.argmax(axis=1)[:, np.newaxis]
     return sorted((int(s), int(t)) for t, s in np.argwhere(linked))

@@ -1,31 +1,25 @@
-"""Scores of attention maps: coverage, dispersion and agreement with gold links, and their tables.
+"""Scores of attention maps: coverage and dispersion, and their tables.
 
 Each score of coverage or dispersion maps an array ``[T, S]``, usually without EOS row and column,
 to one number. cov_j = Σ_i α_ij is the total attention that source word j gets. If the source is
 empty (S = 0), penalties and shares are 0; if the hypothesis is (T = 0), every cov_j is 0. The
 entropy of a row or column without weight counts as 0. No score is ever NaN or infinite.
-
-Gold links give two percentages: AER, for a map's hard links, and SAER, for its weights:
-SAER = 1 − (Σ α·S + Σ α·P) / (Σ α + |S|), with sure links S and possible links P ⊇ S. For weights of
-zeros and ones SAER equals AER. Over a corpus, numerators and denominators are summed. Source:
-Unbabel/sparse_constrained_attention, aer/compute_aer.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.gold import AER, LINK_METRICS, Gold
-from coverage_eval.attention_maps.maps import AttentionMap, Weights, hard_links
+from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.metric import Formula, Signature, Statistics
+from coverage_eval.core.metric import Signature
 
 OVER, UNDER = 1.5, 0.2
 """A source word with more attention in all is over-attended, one with less is under-attended."""
@@ -180,92 +174,6 @@ def _mean_entropy(rows: Weights) -> float:
     logs = np.log(shares, out=np.zeros_like(rows), where=shares > 0)
     # Rounding can make the entropy of a single peak negative, or −0.0.
     return max(0.0, -float((shares * logs).sum()) / len(rows)) + 0.0
-
-
-@dataclass(frozen=True)
-class SAER(Formula):
-    """Soft alignment error rate of attention, 0 (best) to 100.
-
-    Args:
-        chosen: The layer and head of the maps, as each map names them.
-    """
-
-    chosen: tuple[tuple[str, str], ...] = ()
-
-    name: ClassVar[str] = "SAER"
-    higher_is_better: ClassVar[bool] = False
-    statistic_names: ClassVar[tuple[str, ...]] = ("weight_on_gold", "weight_and_sure_links")
-    undefined: ClassVar[str] = "there is neither attention nor a sure gold link"
-
-    def settings(self) -> dict[str, object]:
-        """The choice of layer and head."""
-        return dict(self.chosen)
-
-    @staticmethod
-    def count(rows: Iterable[tuple[Weights, Gold]]) -> Statistics:
-        """Statistics ``[segments, 2]``: Σ α·S + Σ α·P, and Σ α + |S|.
-
-        Args:
-            rows: Each segment's weights ``[T, S]`` without EOS, and its gold links.
-
-        Raises:
-            DataError: A gold link is outside its map.
-        """
-        counts = []
-        for attention, gold in rows:
-            target_words, source_words = attention.shape
-            sure = set(gold.sure)
-            possible = sure.union(gold.possible)
-            for source, target in possible:
-                if source >= source_words or target >= target_words:
-                    raise DataError(
-                        f"gold link {source}-{target} (source-target, from 0) is outside "
-                        f"attention with {source_words} source and {target_words} target words; "
-                        "merge subwords, or check the gold"
-                    )
-            on_sure, on_possible = (sum(attention[t, s] for s, t in on) for on in (sure, possible))
-            counts.append((float(on_sure + on_possible), float(attention.sum()) + len(sure)))
-        return np.array(counts, dtype=np.float64).reshape(-1, 2)
-
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """SAER as a percentage; NaN where there is neither attention nor a sure link."""
-        hit, total = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(100 * (1 - hit / total), dtype=np.float64)
-
-
-def compare_with_gold(
-    maps: Sequence[AttentionMap], golds: Iterable[Gold], *, threshold: float | None = None
-) -> list[tuple[Formula, Statistics]]:
-    """Count how well maps agree with gold links.
-
-    Args:
-        maps: One per segment, at the level (subwords or words) of the gold links.
-        golds: One per segment.
-        threshold: For hard links; by default argmax.
-
-    Returns:
-        AER, SAER, precision, recall and F1, each with its statistics, one row per segment.
-
-    Raises:
-        DataError: Unequal numbers of segments, or a gold link outside its map; names the segment.
-    """
-    kept = list(golds)
-    if len(kept) != len(maps):
-        raise DataError(f"{len(maps)} attention maps, but gold links of {len(kept)} segments")
-    weights = []
-    for number, (item, gold) in enumerate(zip(maps, kept, strict=True), start=1):
-        try:
-            weights.append(SAER.count([(item.word_weights, gold)])[0])
-        except DataError as error:  # noqa: PERF203 (names the segment)
-            raise DataError(f"segment {number}: {error}") from error
-    links = AER.count(
-        (hard_links(item, threshold), gold) for item, gold in zip(maps, kept, strict=True)
-    )
-    chosen = maps[0].chosen
-    made_by = (*chosen, ("links", "argmax" if threshold is None else f">{threshold}"))
-    aer, *others = ((metric(made_by), links) for metric in LINK_METRICS)
-    return [aer, (SAER(chosen), np.array(weights)), *others]
 
 
 @dataclass(frozen=True)

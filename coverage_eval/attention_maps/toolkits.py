@@ -167,16 +167,11 @@ def read_marian(dump: Dump) -> Iterator[RawMap]:
                 raise DataError(f"{where}: n-best id {identity:.20} follows {len(identities) - 1}")
             identities.append(identity)
         tokens = tokenize(text)
-        size = len(tokens)
         if _LINKS.fullmatch(alignment):
             pairs = _parse_links(alignment, where)
-            if dump.right_to_left:
-                pairs = [(s, size - 1 - t if t < size else t) for s, t in pairs]
             yield RawMap(where, links=pairs, hypothesis=tokens, links_to_eos=True)
             continue
         matrix = parse_rows([row.split(",") for row in alignment.split()], where)
-        if dump.right_to_left:  # rows in reading order, EOS staying last
-            matrix = np.concatenate([matrix[:-1][::-1], matrix[-1:]])
         hypothesis = _fitting(tokens, len(matrix) - 1)
         yield RawMap(where, matrix, hypothesis=hypothesis, tgt_eos=True, src_eos=True)
 

@@ -63,14 +63,20 @@ option = partial(click.option, cls=Option)
 
 
 MEANT = {
+    "--bootstrap": "The interval of one score: --confidence --resamples N",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
-    "--lowercase": "A model applies the case of its training text; to lowercase a file: "
+    "--lowercase": "Words are aligned without regard to capitals; to lowercase a file: "
     r"sed 's/.*/\L&/' FILE > LOWER",
+    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
+    "--reference": "The option is -r, --ref.",
     "--resamples": "The interval of one score: --confidence --resamples N",
+    "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
+    "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
+    "train": "coverage-eval align train SRC TGT -o MODEL",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
 }

@@ -88,7 +88,8 @@ class LazyGroup(HelpFormat, click.Group):
         """As click does, and suggest the right name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _commands():
-            hint = suggest(name, _commands()) or "; 'coverage-eval --help' lists them"
+            use = f"; use: {MEANT[name]}" if name in MEANT else suggest(name, _commands())
+            hint = use or "; 'coverage-eval --help' lists them"
             ctx.fail(f"there is no command {name!r}{hint}")
         return super().resolve_command(ctx, args)
 

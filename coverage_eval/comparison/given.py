@@ -1,8 +1,7 @@
 """Segment scores from another program, such as COMET, as a metric; and files of them.
 
 A table has a column of numbers, perhaps ``segment`` (from 1; by default the rows' order) and
-``system``, as ``--sentence-level -f csv`` prints it. ``.json`` of ``comet-score --to_json`` can be
-read, too.
+``system``, as ``--sentence-level -f csv`` prints it.
 """
 
 from __future__ import annotations
@@ -23,14 +22,12 @@ from coverage_eval.core.dataset import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import (
     Column,
-    Source,
     Text,
     check_columns,
-    read_segments,
     source_name,
     zip_lines,
 )
-from coverage_eval.core.json_objects import check_object, parse_number, parse_object
+from coverage_eval.core.json_objects import parse_number
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Signature, Statistics
 from coverage_eval.core.text import TextTable, find_text
@@ -172,8 +169,6 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
     text = file if isinstance(file, Column) else find_text(file)
     if isinstance(text, Column):
         scores = _of_table(text, name)
-    elif Path(text).suffix == ".json":
-        scores = _of_comet(text)
     else:
         scores = _of_table(Column(TextTable(text), ""), name)
     values: dict[str, list[float | None]] = {}
@@ -232,25 +227,6 @@ def _score_column(
         return numbers[0]
     what = f"has several scores: {', '.join(numbers)}" if numbers else "has no score of segments"
     raise DataError(f"{where}: {what}; name one of its columns: {name}={where}:COLUMN")
-
-
-def _of_comet(file: Source) -> Scores:
-    """For each system's file, a list with an object per segment."""
-    whole = parse_object("\n".join(read_segments(file)), f"{source_name(file)}: the file")
-    scores: Scores = {}
-    for system, segments in whole.items():
-        if not isinstance(segments, list):
-            raise DataError(
-                f"{source_name(file)}: is not JSON of comet-score; give CSV with the columns "
-                "segment and score"
-            )
-        for number, segment in enumerate(segments, start=1):
-            where = f"{source_name(file)}: {system}, segment {number}"
-            values = check_object(segment, where)
-            if "COMET" not in values:
-                raise DataError(f"{where}: no score 'COMET'")
-            scores.setdefault(system, {})[number] = parse_number(values["COMET"], where)
-    return scores
 
 
 def _of_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:

@@ -125,17 +125,6 @@ def test_marian_text_that_does_not_fit_the_rows_is_not_used(tmp_path):
     assert item.weights[3, 0] == 1e-5
 
 
-def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path):
-    s = SAMPLES[0]
-    turned = Sample(s.source, s.hypothesis, np.concatenate([s.weights[-2::-1], s.weights[-1:]]))
-    path = save(tmp_path, writers.marian_soft([turned]))
-    item = load(path, sources=[s.source], right_to_left=True)[0]
-    np.testing.assert_allclose(item.weights, s.weights, atol=1e-5)
-    hard = save(tmp_path, b"a b c ||| 0-0 1-1 2-2 3-3\n")
-    item = load(hard, sources=["x y z"], right_to_left=True)[0]
-    assert np.argwhere(item.weights).tolist() == [[0, 2], [1, 1], [2, 0]]
-
-
 def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(tmp_path):
     s = sample("internationalisation 0.1234567 a,b", "Internationalisierung *** 0.1234567", 7)
     content = writers.opennmt_log([s])

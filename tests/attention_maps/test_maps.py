@@ -185,8 +185,6 @@ def test_links_by_argmax_leave_out_eos_and_words_without_weight():
         assert hard_links(AttentionMap(np.zeros(shape))) == []
 
 
-def test_links_by_a_threshold_have_weights_above_it():
-    assert hard_links(AttentionMap(W), 0.25) == [(0, 0), (1, 1)]
-    assert hard_links(AttentionMap(W), 0.0) == [(0, 0), (1, 0), (1, 1), (2, 0)]
+def test_a_map_of_links_returns_its_links():
     links = np.array([[1.0, 1.0], [0.0, 0.0]])
     assert hard_links(AttentionMap(links, hard=True)) == [(0, 0), (1, 0)]

@@ -11,16 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
-from coverage_eval.align.gold import AER, Gold
 from coverage_eval.attention_maps import AttentionMap, scores
 from coverage_eval.attention_maps.scores import (
-    SAER,
     SCORES,
-    compare_with_gold,
     score_maps,
     score_table,
 )
-from coverage_eval.core.errors import DataError
 
 # Three target words × four source words, whose coverage is 1.75, 0.75, 0.5 and 0.
 A = np.array([[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.25, 0.5, 0.25, 0]])
@@ -91,39 +87,6 @@ def test_wasserstein_distance_to_the_uniform_distribution():
 def test_zeros_and_support_size():
     assert scores.zeros(A) == 5 / 12
     assert scores.support_size(A) == 7 / 3
-
-
-def test_saer_is_aer_for_links_and_soft_otherwise():
-    gold = Gold(((0, 0), (1, 1)), ((2, 1),))
-    hard = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
-    # AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|) with A = {0-0, 2-1, 1-2}
-    assert saer(hard, gold) == pytest.approx(100 * (1 - (1 + 2) / (3 + 2)))
-    links = AER.count([([(0, 0), (2, 1), (1, 2)], gold)])
-    assert saer(hard, gold) == pytest.approx(AER().segment_scores(links)[0])
-    soft = np.array([[0.5, 0.5, 0], [0, 0.75, 0.25]])
-    expected = 100 * (1 - ((0.5 + 0.75) + (0.5 + 0.75 + 0.25)) / (2 + 2))
-    assert saer(soft, gold) == pytest.approx(expected)
-    assert saer(np.zeros((2, 3)), Gold((), ())) is None
-    with pytest.raises(DataError, match="gold link 5-0"):
-        saer(soft, Gold(((5, 0),), ()))
-
-
-def saer(weights: np.ndarray, gold: Gold) -> float | None:
-    return SAER().segment_scores(SAER.count([(weights, gold)]))[0]
-
-
-def test_agreement_with_gold_links_over_a_corpus_is_a_ratio_of_sums():
-    maps = [AttentionMap(np.eye(2)), AttentionMap(np.array([[0.25, 0.75]]))]
-    golds = [Gold(((0, 0), (1, 1)), ()), Gold(((0, 0),), ())]
-    (aer, links), (saer, weights), *_ = compare_with_gold(maps, golds)
-    assert aer.segment_scores(links) == [0, 100]
-    assert aer.score(links).score == pytest.approx(100 * (1 - 4 / 6))
-    assert saer.segment_scores(weights)[1] == pytest.approx(75)
-    assert saer.score(weights).score == pytest.approx(100 * (1 - (2 * 2 + 2 * 0.25) / (4 + 2)))
-    with pytest.raises(DataError, match="2 attention maps, but gold links of 1 segments"):
-        compare_with_gold(maps, golds[:1])
-    with pytest.raises(DataError, match="segment 2: gold link 1-1"):
-        compare_with_gold(maps, [golds[0], golds[0]])
 
 
 @pytest.mark.parametrize("weights", EMPTY, ids=lambda w: str(w.shape))
