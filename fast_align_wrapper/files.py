@@ -21,9 +21,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-MAX_INFLATION = 400
-"""The greatest allowed ratio of unpacked to packed bytes, unless a caller sets a smaller one."""
-
 DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
     RuntimeError, ValueError,
@@ -33,36 +30,6 @@ DAMAGE = (
 _MAX_ENDING = 16
 _MAX_LINKS = 40
 """As many links to links as Linux follows."""
-
-_ALWAYS_FREE = 1 << 26
-"""Unpacked size that is always allowed."""
-
-
-def check_inflation(
-    name: object,
-    packed: int,
-    unpacked: int,
-    error: type[Exception],
-    *,
-    ratio: int = MAX_INFLATION,
-) -> None:
-    """Refuse a file that unpacks to too much.
-
-    Args:
-        name: The file.
-        packed: Size of the file in bytes, or of the part that was read.
-        unpacked: Size of its content in bytes.
-        error: The exception to raise.
-        ratio: The greatest allowed ratio of the two.
-
-    Raises:
-        error: It unpacks to more than ``ratio`` times its size, and to more than 64 MiB.
-    """
-    if unpacked > max(_ALWAYS_FREE, ratio * packed):
-        raise error(
-            f"{name}: unpacks to more than {ratio} times its size, which only damaged or hostile "
-            "files do; if you trust it, unpack it yourself"
-        )
 
 
 def open_archive(path: str | os.PathLike[str]) -> zipfile.ZipFile:

@@ -23,11 +23,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,7 +35,6 @@ from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import atomic_path, atomic_write
 from coverage_eval.core.json_objects import as_array, check_object, parse_json, parse_object
-from fast_align_wrapper.files import check_inflation
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""
@@ -161,10 +158,6 @@ def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
     if not _is_archive(dump):
         raise DataError(f"{dump.name}: not a file of NumPy arrays")
     try:
-        if zipfile.is_zipfile(dump.path):
-            with zipfile.ZipFile(dump.path) as archive:
-                unpacked = sum(item.file_size for item in archive.infolist())
-            check_inflation(dump.path, Path(dump.path).stat().st_size, unpacked, DataError)
         loaded = np.load(dump.path, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             yield {"": loaded}

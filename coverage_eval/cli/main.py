@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import errno
 import io
 import os
@@ -10,7 +9,6 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from contextvars import copy_context
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,9 +16,9 @@ from tempfile import gettempdir
 
 import click
 
-from coverage_eval.cli.help import MEANT, SPELT, HelpFormat, option, say, suggest, wrap
+from coverage_eval.cli.help import MEANT, SPELT, HelpFormat, say, suggest, wrap
 from coverage_eval.core.errors import CoverageEvalError
-from coverage_eval.core.files import MAX_LINE_BYTES, ReadingNote
+from coverage_eval.core.files import ReadingNote
 from coverage_eval.core.show.table import escape_controls
 from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__
@@ -136,11 +134,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     callback=_show_version,
     help="Show the version, the word aligner and the extras, and exit.",
 )  # fmt: skip
-@option(
-    "--max-line-bytes", type=click.IntRange(1), metavar="BYTES", default=MAX_LINE_BYTES.get(),
-    help="Refuse texts with a line of more bytes than this.",
-)  # fmt: skip
-def cli(max_line_bytes: int) -> None:
+def cli() -> None:
     """Find the words that a machine translation repeats or leaves out.
 
     \b
@@ -148,7 +142,6 @@ def cli(max_line_bytes: int) -> None:
       coverage-eval rep hyp.txt ref.txt --sentence-level
       coverage-eval compare --ref ref.txt a.txt b.txt
     """
-    MAX_LINE_BYTES.set(max_line_bytes)
 
 
 def _prepare_process() -> None:
@@ -203,12 +196,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
-        # A copy of the context, since settings such as the longest line end with this run.
-        return copy_context().run(_run, arguments, is_process=argv is None)
+        return _run(arguments)
 
 
-def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
-    """Run a command line and return its exit status; without memory, a process of ours ends."""
+def _run(argv: Sequence[str]) -> int:
+    """Run a command line and return its exit status."""
     try:
         done = cli.main(argv, prog_name="coverage-eval", standalone_mode=False, obj=argv)
         return int(done or 0)
@@ -227,37 +219,12 @@ def _run(argv: Sequence[str], *, is_process: bool = False) -> int:
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
         say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
-    except (MemoryError, ImportError, RuntimeError, SystemError) as error:
+    except MemoryError:
+        say("out of memory; allow this process more, or give it less text at once", "error")
+    except (ImportError, SystemError) as error:
         # An extension written in C turns Ctrl-C during its import into an error of its own.
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            say("interrupted", "error")
-            return 128 + signal.SIGINT
-        refusal = _refusal(error)
-        if refusal is None:  # a bug of this program
+        if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        say(refusal, "error")
-        if is_process and isinstance(error, MemoryError):
-            _end_without_waiting()
+        say("interrupted", "error")
+        return 128 + signal.SIGINT
     return 1
-
-
-def _end_without_waiting() -> None:
-    """End this process, and remove its temporary files.
-
-    At its end, Python waits for all threads and workers; these may wait for what needed the memory.
-    """
-    from multiprocessing import active_children  # --help stays fast
-
-    for worker in active_children():
-        worker.kill()
-    atexit._run_exitfuncs()
-    os._exit(1)
-
-
-def _refusal(error: Exception) -> str | None:
-    """What the system refused, if that caused the error."""
-    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
-        return "out of memory; allow this process more, or give it less text at once"
-    if "can't start new thread" in str(error):
-        return "the system refuses a thread; allow more processes (ulimit -u), or use -j 1"
-    return None

@@ -15,7 +15,6 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, tee, zip_longest
@@ -31,7 +30,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 from fast_align_wrapper import files as whole_files
-from fast_align_wrapper.files import check_inflation
 
 STDIN = "-"
 
@@ -89,7 +87,7 @@ def held_text(name: str, lines: Sequence[Any]) -> Column:
     return Column(HeldText(name, lines), "")
 
 
-MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
+MAX_LINE_BYTES = 1 << 26
 """The longest line that is read, in bytes: a file with a longer line is probably not text."""
 
 _BLOCK_BYTES = 1 << 16
@@ -271,10 +269,7 @@ def _blocks(source: Source, shown: Source) -> Iterator[bytes]:
     unpack = _UNPACKERS.get(Path(source).suffix)
     try:
         with Path(source).open("rb") as file:
-            if unpack:
-                yield from _whole_lines(shown, unpack(file), packed=file)
-            else:
-                yield from _whole_lines(shown, file)
+            yield from _whole_lines(shown, unpack(file) if unpack else file)
     except (gzip.BadGzipFile, EOFError, zlib.error, zstd.ZstdError) as error:
         kind = "gzip" if Path(source).suffix == ".gz" else "zstd"
         raise DataError(f"{shown}: damaged {kind} file ({error})") from error
@@ -282,18 +277,15 @@ def _blocks(source: Source, shown: Source) -> Iterator[bytes]:
         raise DataError(f"{shown}: cannot be read: {error.strerror or error}") from error
 
 
-def _whole_lines(source: Source, file: BinaryIO, packed: BinaryIO | None = None) -> Iterator[bytes]:
+def _whole_lines(source: Source, file: BinaryIO) -> Iterator[bytes]:
     """Blocks of whole lines; a line that never ends (/dev/zero) takes no more than the limit."""
-    most = MAX_LINE_BYTES.get()
     before = 0
     while block := file.read(_BLOCK_BYTES):
         if not block.endswith(b"\n"):
-            block += file.readline(most + 1)
-        if packed is not None:
-            check_inflation(source, packed.tell(), file.tell(), DataError)
-        if len(block) > most:
+            block += file.readline(MAX_LINE_BYTES + 1)
+        if len(block) > MAX_LINE_BYTES:
             for number, line in enumerate(io.BytesIO(block), start=before + 1):
-                if len(line) > most:
+                if len(line) > MAX_LINE_BYTES:
                     raise DataError(f"{source_name(source)}: line {number} {too_long()}")
         before += block.count(b"\n")
         yield block
@@ -301,10 +293,7 @@ def _whole_lines(source: Source, file: BinaryIO, packed: BinaryIO | None = None)
 
 def too_long() -> str:
     """The end of the message on a segment of more than :data:`MAX_LINE_BYTES`."""
-    return (
-        f"is longer than {MAX_LINE_BYTES.get():,} bytes; if it is text, raise the limit: "
-        "coverage-eval --max-line-bytes BYTES …"
-    )
+    return f"is longer than {MAX_LINE_BYTES:,} bytes, so this is probably no text of segments"
 
 
 def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecodeError) -> str:

@@ -122,18 +122,11 @@ def started_processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
         return
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import active_children
 
-    others = active_children()
     pool = ProcessPoolExecutor(count, initializer=_end_with_parent)
-    try:
-        # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
-        # aligner would never see the end of its text.
-        pool.submit(int).result()
-    except RuntimeError:  # a thread was refused, and the processes would wait for ever
-        for process in set(active_children()).difference(others):
-            process.kill()
-        raise
+    # Fork all processes now: one forked later would hold the pipe to an aligner open, and the
+    # aligner would never see the end of its text.
+    pool.submit(int).result()
     try:
         yield pool
     except BrokenProcessPool:
@@ -157,8 +150,7 @@ def _end_with_parent() -> None:
         parent.join()  # on a pipe that the system closes with the parent
         os._exit(1)
 
-    with suppress(RuntimeError):  # a thread was refused, as our parent will notice, too
-        threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=wait, daemon=True).start()
 
 
 _HELD_IN_MEMORY = 1 << 20

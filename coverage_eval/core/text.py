@@ -25,7 +25,6 @@ from typing import Any
 from coverage_eval.core import files
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.files import (
-    MAX_LINE_BYTES,
     STDIN,
     Column,
     CorpusWarning,
@@ -363,7 +362,7 @@ class TextTable:
     def _quoted_rows(self) -> Iterator[tuple[int, list[str]]]:
         """As csv reads them; the number of a row is that of its last line."""
         # Python's own limit, of the whole process, is 131,072 characters.
-        csv.field_size_limit(max(MAX_LINE_BYTES.get(), csv.field_size_limit()))
+        csv.field_size_limit(max(files.MAX_LINE_BYTES, csv.field_size_limit()))
         lines = (f"{line}\n" for line in self._lines())
         reader = csv.reader(lines, delimiter=self._kind, strict=True)
         try:
@@ -463,12 +462,12 @@ def _text_of(cell: object) -> str:
     if not isinstance(cell, str):
         what = next((name for kind, name in _KINDS.items() if isinstance(cell, kind)), "a date")
         raise ValueError(f"is not text, but {what}")
-    if len(cell) > MAX_LINE_BYTES.get() or not cell.isascii():
+    if len(cell) > files.MAX_LINE_BYTES or not cell.isascii():
         try:
             length = len(cell.encode())
         except UnicodeEncodeError as error:  # JSON can encode half a character
             raise ValueError(f"not valid Unicode: half a character at {error.start + 1}") from None
-        if length > MAX_LINE_BYTES.get():
+        if length > files.MAX_LINE_BYTES:
             raise ValueError(too_long())
     return cell
 

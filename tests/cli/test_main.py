@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from coverage_eval.cli import main
-from coverage_eval.core.files import MAX_LINE_BYTES
 
 
 @pytest.fixture
@@ -27,7 +26,6 @@ def _state() -> dict[str, Any]:
     return {
         "signals": [signal.getsignal(number) for number in signal.valid_signals()],
         "warnings": (warnings.showwarning, list(warnings.filters)),
-        "longest line": MAX_LINE_BYTES.get(),
         "environment": dict(os.environ),
         "folder": Path.cwd(),
     }
@@ -35,8 +33,8 @@ def _state() -> dict[str, Any]:
 
 LINES = [
     ("rep hyp ref", 0),
-    ("--max-line-bytes 1000000 rep returns ref --strict", 1),
-    ("--max-line-bytes 1000000 rep hyp returns", 0),
+    ("rep returns ref --strict", 1),
+    ("rep hyp returns", 0),
     ("compare hyp other=ref --ref ref --metrics rep --resamples 10 -o x.png", 0),
     ("rep hyp nowhere", 1),
     ("rep hyp", 2),

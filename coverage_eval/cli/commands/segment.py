@@ -59,14 +59,6 @@ class SegmentOptions:
         "output side by side, with gaps and brackets; others have lines of text.",
         flags=("-o", "--output"),
     )
-    fail_above: float | None = setting(
-        None,
-        "End with exit status 3 if a document lacks more than this percentage of its source's "
-        "words in whole lines, and name these documents.",
-        metavar="PERCENT",
-        type=options.Percentage(0, 100),
-        group="Output",
-    )
 
     def check(self) -> None:
         """Raise a usage error for options that do not say what to cut, and by what."""
@@ -127,7 +119,6 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     has_more = is_silent and any(row["line"] is None for row in _rows(found))
     hint = "; -f tsv shows them" if has_more else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
-    gate_documents(found, asked.fail_above)
 
 
 def _page(found: Sequence[CutDocument]) -> str:
@@ -165,8 +156,8 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
 def gate_documents(
     documents: Sequence[CutDocument],
     fail_above: float | None,
-    keep: str | None = None,
-    reject: str | None = None,
+    keep: str | None,
+    reject: str | None,
     *,
     additions: bool = False,
 ) -> None:
