@@ -123,7 +123,7 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corp
     assert str(metric.signature).startswith("REP|n:2|")
 
 
-def test_a_score_as_data_frame_json_html_and_text(corpus):
+def test_a_score_as_data_frame_json_and_text(corpus):
     score = ce.rep(corpus["a"], corpus["refs"], resamples=20)
     assert score.interval is not None
     frame = score.to_frame()
@@ -132,8 +132,7 @@ def test_a_score_as_data_frame_json_html_and_text(corpus):
     assert (row["metric"], row["score"], row["segments"]) == ("REP", score.score, 80)
     assert (row["low"], row["high"]) == (score.interval.low, score.interval.high)
     assert json.loads(json.dumps(score.to_dict()))["score"] == score.score
-    assert f"{score.score:.2f}" in score._repr_html_()
-    assert str(score.signature) in score._repr_html_()
+    assert repr(score) == str(score)
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
 
 

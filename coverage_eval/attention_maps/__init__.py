@@ -9,7 +9,13 @@
 """
 
 from coverage_eval.attention_maps.arrays import save
-from coverage_eval.attention_maps.load import FORMATS, from_arrays, from_huggingface, load
+from coverage_eval.attention_maps.load import (
+    FORMATS,
+    from_arrays,
+    from_ctranslate2,
+    from_huggingface,
+    load,
+)
 from coverage_eval.attention_maps.maps import AttentionMap, hard_links
 from coverage_eval.attention_maps.scores import SCORES, score_maps, score_table
 from coverage_eval.attention_maps.subwords import merge_subwords
@@ -19,6 +25,7 @@ __all__ = [
     "SCORES",
     "AttentionMap",
     "from_arrays",
+    "from_ctranslate2",
     "from_huggingface",
     "hard_links",
     "load",

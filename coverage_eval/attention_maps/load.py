@@ -1,4 +1,4 @@
-"""Attention maps of files, of arrays, and of outputs of Hugging Face.
+"""Attention maps of files, of arrays, and of outputs of CTranslate2 and Hugging Face.
 
 A file's format is recognised by its content or named. No toolkit is imported: outputs are
 recognised by their attributes, and tensors by ``detach``, so any release works.
@@ -36,7 +36,7 @@ from coverage_eval.attention_maps.maps import (
 )
 from coverage_eval.attention_maps.toolkits import TOOLKIT_FORMATS
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import STDIN
+from coverage_eval.core.files import STDIN, zip_lines
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
@@ -161,9 +161,7 @@ def from_arrays(
     """Maps from arrays or tensors, one per segment.
 
     Joey NMT's arrays are target × source; fairseq's ``hypo["attention"]`` is source × target, so
-    needs ``orientation="source-target"``. CTranslate2's ``result.attention[0]`` is target × source;
-    with a beam above 1, translate with ``max_batch_size=1``, because it can mix up the segments of
-    a batch.
+    needs ``orientation="source-target"``.
 
     Args:
         arrays: ``[T, S]`` or ``[S, T]``, with or without entries for EOS; a dimension for heads, or
@@ -190,6 +188,32 @@ def from_arrays(
     maps = list(to_canonical("arrays", raws, sources, hypotheses, orientation, choice))
     warn_of_row_sums("arrays", maps, "they were truncated, or the orientation is wrong")
     return maps
+
+
+def from_ctranslate2(results: Iterable[Any], sources: Iterable[Segment]) -> list[AttentionMap]:
+    """Maps of the best hypotheses of ``translate_batch(…, return_attention=True)`` of CTranslate2.
+
+    With a beam above 1, translate with ``max_batch_size=1``: CTranslate2 can return rows of another
+    segment of the batch.
+
+    Args:
+        results: Translation results with ``hypotheses`` and ``attention``.
+        sources: The source tokens that were translated.
+
+    Raises:
+        DataError: No attention, or shapes that do not fit.
+    """
+    arrays, hypotheses, tokens = [], [], [tokenize(source) for source in sources]
+    pairs = zip_lines(("the results", "the source"), (results, tokens))
+    for number, (result, source) in enumerate(pairs, start=1):
+        if not result.attention:
+            raise DataError(
+                f"CTranslate2 result {number} has no attention; translate with "
+                "return_attention=True"
+            )
+        hypotheses.append(result.hypotheses[0])
+        arrays.append(result.attention[0] or np.zeros((0, len(source))))
+    return from_arrays(arrays, tokens, hypotheses)
 
 
 def from_huggingface(

@@ -8,7 +8,6 @@ the same formula, so they cannot disagree.
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -132,7 +131,7 @@ def interval_ends(interval: Interval | None) -> tuple[float | None, float | None
     return (interval.low, interval.high) if interval else (None, None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Score:
     """A corpus score with everything needed to report it.
 
@@ -184,6 +183,8 @@ class Score:
     def __str__(self) -> str:
         return self.format()
 
+    __repr__ = __str__
+
     def __format__(self, spec: str) -> str:
         """The number in a format such as ``.2f``; without one, as :meth:`format`."""
         return format(self.score, spec) if spec else str(self)
@@ -231,14 +232,6 @@ class Score:
             "signature": str(self.signature),
         }
         return pd.DataFrame([row])
-
-    def _repr_html_(self) -> str:
-        value, _, interval = self.format(score_only=True).partition(" ")
-        return (
-            f"<div><b>{html.escape(self.metric)}</b> {value} {interval} "
-            f"<small>({BETTER[self.higher_is_better]}; {self.segments:,} segments)<br>"
-            f"<code>{html.escape(str(self.signature))}</code></small></div>"
-        )
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_lett
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 MAX_NAMED = 5
 """Missing passages that a summary names."""
@@ -217,13 +217,6 @@ class Segmentation:
             if all(piece.line is None for piece in pieces):
                 rows.append({"line": line + 1, "text": "", "probability": self.probabilities[line]})
             yield from ({name: row.get(name) for name in columns} for row in rows)
-
-    def to_frame(self) -> pd.DataFrame:
-        """A data frame of :meth:`rows`."""
-        import pandas as pd
-
-        integers = dict.fromkeys(["line", "start", "end", "repeats"], "Int64")
-        return pd.DataFrame(list(self.rows())).astype(integers)
 
 
 def summary(segmentations: Sequence[Segmentation]) -> str:

@@ -97,7 +97,7 @@ def plain_links(fast_align):
 
 
 ODD_TOKENS = [
-    "|||", "<eps>", "a\0b", "\r", "a\tb", "a b", "a\nb", "", MARK, "\x85", "-" * 5000,
+    "|||", "<eps>", "a\0b", "\r", "a\tb", "a b", "a\nb", "", MARK, "\x85", "💬", "-" * 5000,
 ]  # fmt: skip
 
 

@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps import AttentionMap, from_arrays, from_huggingface
+from coverage_eval.attention_maps import (
+    AttentionMap,
+    from_arrays,
+    from_ctranslate2,
+    from_huggingface,
+)
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning
 from tests.attention_maps.writers import SAMPLES
@@ -51,6 +56,24 @@ def test_arrays_may_have_either_orientation_as_those_of_fairseq_and_joey_nmt():
             assert item.src_eos
     with pytest.raises(DataError, match="1 dimensions"):
         from_arrays([np.zeros(3)], ["a"], ["x"])
+
+
+def test_ctranslate2_results_have_eos_only_if_it_is_among_the_tokens():
+    results = [
+        SimpleNamespace(hypotheses=[list(s.hypothesis)], attention=[s.words.tolist()])
+        for s in SAMPLES
+    ]
+    for item, s in zip(from_ctranslate2(results, SOURCES), SAMPLES, strict=True):
+        np.testing.assert_allclose(item.weights, s.words)
+        assert not item.tgt_eos
+    ended = SimpleNamespace(hypotheses=[["x", "</s>"]], attention=[[[1.0, 0.0], [0.5, 0.5]]])
+    assert from_ctranslate2([ended], ["a b"])[0].word_weights.tolist() == [[1, 0]]
+    empty = SimpleNamespace(hypotheses=[[]], attention=[[]])
+    assert from_ctranslate2([empty], ["a b"])[0].weights.shape == (0, 2)
+    with pytest.raises(DataError, match="the results has 1, the source has 2"):
+        from_ctranslate2([empty], ["a", "b"])
+    with pytest.raises(DataError, match="return_attention=True"):
+        from_ctranslate2([SimpleNamespace(hypotheses=[["x"]], attention=[])], ["a"])
 
 
 def hugging_face(weights: Any, sequences: Any, beam_indices: Any = None) -> SimpleNamespace:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -300,11 +301,11 @@ def test_rows_have_all_lines_and_pieces(segmenter):
     sources, targets = document(8, 8)
     note = "please tell me whether this version pleases you as it stands now"
     output = " ".join([*targets[:2], *targets[3:], note])
-    frame = segmenter(output, sources).to_frame()
+    frame = pd.DataFrame(segmenter(output, sources).rows())
     assert frame["line"].isna().tolist() == [n == 8 for n in range(9)]
     assert frame["start"].isna().tolist() == [n == 2 for n in range(9)]
     for row in frame.dropna(subset=["start"]).itertuples():
-        assert output[row.start : row.end] == row.text
+        assert output[int(row.start) : int(row.end)] == row.text
 
 
 # Refusals
