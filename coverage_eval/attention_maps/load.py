@@ -207,10 +207,7 @@ def from_ctranslate2(results: Iterable[Any], sources: Iterable[Segment]) -> list
     pairs = zip_lines(("the results", "the source"), (results, tokens))
     for number, (result, source) in enumerate(pairs, start=1):
         if not result.attention:
-            raise DataError(
-                f"CTranslate2 result {number} has no attention; translate with "
-                "return_attention=True"
-            )
+            raise DataError(f"result {number} lacks attention: add return_attention=True")
         hypotheses.append(result.hypotheses[0])
         arrays.append(result.attention[0] or np.zeros((0, len(source))))
     return from_arrays(arrays, tokens, hypotheses)

@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from tempfile import gettempdir
 
 import click
@@ -151,8 +150,6 @@ def _prepare_process() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # A user's setting for windows may name what is not installed; no command opens a window.
     os.environ["MPLBACKEND"] = "agg"
-    if sys.stderr is None:  # a shell's 2>&-
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     # kill and a closed terminal end the run as Ctrl-C does, with clean-up; nohup has its way.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:

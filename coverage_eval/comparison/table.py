@@ -26,7 +26,7 @@ from coverage_eval.core.checks import MIN_SEGMENTS, Gravity, warn_of
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.measure import Result
-from coverage_eval.core.metric import BETTER, Interval, Metric, Score, interval_ends
+from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
 from coverage_eval.core.show.formats import render
 from coverage_eval.core.show.table import (
     Cell,
@@ -218,7 +218,9 @@ class Comparison:
             list(self.rows),
             *np.moveaxis(np.array(figures, dtype=np.float64), -1, 0),
             labels=[
-                m.name if m.higher_is_better is None else f"{m.name} ({BETTER[m.higher_is_better]})"
+                f"{m.name} ({'higher' if m.higher_is_better else 'lower'} is better)"
+                if m.higher_is_better is not None
+                else m.name
                 for m in self.metrics.values()
             ],
             baseline=self.baseline,

@@ -262,8 +262,6 @@ def _blocks(source: Source, shown: Source) -> Iterator[bytes]:
     """
     check_source(source)
     if str(source) == STDIN:
-        if sys.stdin is None:  # a shell's <&-
-            raise DataError("standard input is closed; give the text as a file")
         yield from _whole_lines(shown, sys.stdin.buffer)
         return
     unpack = _UNPACKERS.get(Path(source).suffix)

@@ -65,14 +65,6 @@ Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
 
-BETTER = {
-    True: "higher is better",
-    False: "lower is better",
-    None: "neither high nor low is better in itself",
-}
-"""Which direction of a score is better, in words."""
-
-
 def _format_setting(value: object) -> str:
     """A setting's value as written in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
     if isinstance(value, bool):
