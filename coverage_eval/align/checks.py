@@ -342,6 +342,8 @@ def check_inputs(
         modelled = Sample.of(taken, aligner.tokens, aligner.source_tokens)
         orders += find_orders_by_model(aligner.model, modelled)
         unknown = unknown_words(aligner.model, modelled)
+    else:
+        orders += lines.find_orders_of_lengths(sample)
     inputs = Inputs(sample, tokens is not None, metrics, taken.rows, aligner, modelled, orders)
     remarks = (finding for metric in metrics for finding in metric.remarks)
     return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown

@@ -144,8 +144,8 @@ def _columns(printable: Printable, output: str | None) -> int | None:
 
 
 def is_terminal() -> bool:
-    """Whether standard output is a terminal; after a shell's ``>&-`` there is none."""
-    return sys.stdout is not None and sys.stdout.isatty()
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
 
 
 def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:
@@ -157,14 +157,12 @@ def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool 
         as_is: The lines are text for other programs: print UTF-8, with control characters.
 
     Raises:
-        DataError: Standard output is closed, or the lines cannot be written.
+        DataError: The lines cannot be written.
     """
     lines = lines if as_is else map(escape_csv, lines)
     if output is not None and output != "-":
         write_lines(output, lines)
         return
-    if sys.stdout is None:  # a shell's >&-; click would print nothing
-        raise DataError("standard output is closed; name a file with -o, or add > /dev/null")
     with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
         held.writelines(f"{line}\n" for line in lines)
         held.seek(0)

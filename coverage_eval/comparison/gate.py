@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,29 +16,6 @@ from coverage_eval.core.significance import min_resamples
 
 _SHOWN = 5
 """Segments named for each system and metric."""
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The metrics by which no system may be worse.
-
-    Attributes:
-        smallest: By metric, the smallest difference that matters, in the metric's unit.
-        level: A difference counts if its p-value, corrected as in the table, is below this.
-
-    Raises:
-        ValueError: A difference is negative.
-    """
-
-    smallest: Mapping[str, float]
-    level: ClassVar[float] = SIGNIFICANT
-
-    def __post_init__(self) -> None:
-        for name, difference in self.smallest.items():
-            if not 0 <= difference < math.inf:
-                raise ValueError(
-                    f"{name}: the smallest difference must be 0 or more, not {difference}"
-                )
 
 
 @dataclass(frozen=True)
@@ -89,15 +65,15 @@ class Worsening:
         )
 
 
-def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
+def find_worse(comparison: Comparison, smallest: Mapping[str, float]) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
-    A system is worse if the difference is significant and at least the smallest that matters:
-    higher by metrics of errors, lower by metrics of quality.
+    A system is worse if the difference is significant, its p-value corrected as in the table, and
+    at least the smallest that matters: higher by metrics of errors, lower by metrics of quality.
 
     Args:
         comparison: The systems, tested.
-        gate: The metrics, each with the smallest difference that matters.
+        smallest: By metric, the smallest difference that matters, in the metric's unit.
 
     Raises:
         ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
@@ -107,14 +83,14 @@ def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     if comparison.silent:
         raise DataError(f"{', '.join(comparison.silent)}: the output is too short to pass a gate")
     others = comparison.others
-    least, drawn = min_resamples(len(others), gate.level), comparison.test.resamples
+    least, drawn = min_resamples(len(others), SIGNIFICANT), comparison.test.resamples
     if drawn < least:
-        raise ValueError(f"{drawn} resamples cannot show p < {gate.level:g}: draw {least} or more")
+        raise ValueError(f"{drawn} resamples cannot show p < {SIGNIFICANT:g}: draw {least} or more")
     return [
         found
-        for name, smallest in gate.smallest.items()
+        for name, difference in smallest.items()
         for system in others
-        if (found := _worsening(comparison, name, system, smallest))
+        if (found := _worsening(comparison, name, system, difference))
     ]
 
 
@@ -128,7 +104,7 @@ def _worsening(comparison: Comparison, name: str, system: str, smallest: float) 
         raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
     sign = -1 if metric.higher_is_better else 1
     worse_by = sign * cell.difference
-    if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < Gate.level):
+    if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < SIGNIFICANT):
         return None
     ours = segment_scores(comparison.measured, name, system)
     theirs = segment_scores(comparison.measured, name, comparison.baseline)
@@ -146,11 +122,11 @@ def _worsening(comparison: Comparison, name: str, system: str, smallest: float) 
     )
 
 
-def gate_as_dict(gate: Gate, worse: Sequence[Worsening]) -> dict[str, Any]:
+def gate_as_dict(smallest: Mapping[str, float], worse: Sequence[Worsening]) -> dict[str, Any]:
     """The outcome as plain values; segments are numbered from 1."""
     return {
-        "level": gate.level,
-        "smallest_difference": dict(gate.smallest),
+        "level": SIGNIFICANT,
+        "smallest_difference": dict(smallest),
         "passed": not worse,
         "worse": [asdict(item) for item in worse],
     }

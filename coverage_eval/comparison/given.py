@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -118,14 +117,10 @@ class GivenScores(TextMetric):
         )
         return [Finding("caveat", said)]
 
-    @cached_property
-    def _digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of the scores."""
-        return sha256(repr([list(own) for own in self.values.values()]).encode()).hexdigest()[:8]
-
     def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
-        """The metric's name and the hash of the scores."""
-        return Signature.of(self.name, given=self._digest)
+        """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
+        scores = repr([list(own) for own in self.values.values()])
+        return Signature.of(self.name, given=sha256(scores.encode()).hexdigest()[:8])
 
     def requests(self) -> Sequence[Request]:
         """The scores of each segment."""
@@ -157,8 +152,8 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
 
     Args:
         name: The metric's name.
-        file: A table of scores, or a column of it or its name, such as ``s.csv:comet``. From
-            several columns, the one named ``score`` or like the metric is used.
+        file: A table of scores, or a column of it or its name, such as ``s.csv:comet``. Without
+            a name, it is ``score`` or that of the metric.
         systems: The systems to compare.
         lower: Whether lower scores are better, even if the metric is known for the opposite.
 
@@ -191,7 +186,11 @@ def _of_table(text: Column, name: str) -> Scores:
     table, where = text.columns, source_name(text.columns.source)
     assert isinstance(table, TextTable)
     rows = list(table.records())
-    column = text.name or _score_column(where, name, table.names(), rows)
+    names = table.names()
+    column = text.name or next((usual for usual in ("score", name) if usual in names), "")
+    if not column:
+        there = ", ".join(names)
+        raise DataError(f"{where}: name the scores: {name}={where}:COLUMN; there are: {there}")
     scores: Scores = {}
     for number, row in enumerate(rows, start=1):
         here = f"{where}: row {number}"
@@ -208,25 +207,6 @@ def _of_table(text: Column, name: str) -> Scores:
     if not scores:
         raise DataError(f"{where}: has no score of segments")
     return scores
-
-
-def _score_column(
-    where: str, name: str, header: Sequence[str], rows: Sequence[Mapping[str, Any]]
-) -> str:
-    """The column named ``score`` or like the metric, or the only one of numbers."""
-    for wanted in ("score", name):
-        if wanted in header:
-            return wanted
-    numbers = [
-        column
-        for column in header
-        if column not in {"segment", "system", "marks"}
-        and re.match(r"[-+.\d]", str(next((row[column] for row in rows if row.get(column)), "")))
-    ]
-    if len(numbers) == 1:
-        return numbers[0]
-    what = f"has several scores: {', '.join(numbers)}" if numbers else "has no score of segments"
-    raise DataError(f"{where}: {what}; name one of its columns: {name}={where}:COLUMN")
 
 
 def _of_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:

@@ -49,11 +49,10 @@ def test_an_undefined_segment_does_not_count():
 @pytest.mark.parametrize(
     "content",
     [
-        "segment,other\n1,0.5\n2,1\n",
         "segment,x,y\n1,0.5,7\n2,1,8\n",
         "segment,y,score\n1,7,0.5\n2,8,1\n",
     ],
-    ids=["a single column", "the metric's name", "the name score"],
+    ids=["the metric's name", "the name score"],
 )
 def test_the_column_of_a_metric(tmp_path, content):
     file = tmp_path / "scores.csv"
@@ -64,7 +63,7 @@ def test_the_column_of_a_metric(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("segment,x,y\n1,2,3\n", "has several scores: x, y; name one of its columns: comet="),
+        ("segment,x,y\n1,2,3\n", "COLUMN; there are: segment, x, y"),
         ("segment,score\n1,2\n", "no scores of a; it names no system"),
         ("segment,system,score\n1,a,2\n3,a,2\n1,b,1\n", "the segments of a are not 1 to 2"),
     ],

@@ -21,7 +21,12 @@ from coverage_eval.core.checks import (
     warn_of,
 )
 from coverage_eval.core.files import CorpusWarning, read_parallel
-from coverage_eval.core.line_checks import LAGS, count_shared, find_orders
+from coverage_eval.core.line_checks import (
+    LAGS,
+    count_shared,
+    find_orders,
+    find_orders_of_lengths,
+)
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (
     Rows,
@@ -45,7 +50,8 @@ OUTPUT = confuse(targets())
 
 
 def findings(seen: Sample) -> list[Finding]:
-    found = run_checks(CHECKS, Inputs(seen, orders=[*find_orders(seen)]))
+    orders = [*find_orders(seen), *find_orders_of_lengths(seen)]
+    found = run_checks(CHECKS, Inputs(seen, orders=orders))
     assert not any("\n" in finding.message for finding in found)
     return found
 
@@ -253,6 +259,23 @@ def test_a_further_reference_out_of_step():
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
     seen = Sample([SampledText("hyp", OUTPUT)], references)
     assert [found.texts for found in findings(seen)] == [("ref2",)]
+
+
+@pytest.mark.parametrize("spoiled", [shift, shuffle, reversed_lines])
+def test_sources_out_of_step(spoiled):
+    for reference, name in ((targets(), "ref"), (None, "hyp")):
+        (found,) = findings(sample(spoiled(sources()), reference, hyp=OUTPUT))
+        assert found.check == "out-of-step"
+        assert f"{name}: long lines of src do not have long translations" in found.message
+
+
+def test_sources_of_any_length_that_share_names_are_in_step():
+    generator = random.Random(10)
+    one = [[f"name{i}", *["x"] * generator.randrange(1, 20)] for i in range(400)]
+    two = [[f"name{i}", *["y"] * generator.randrange(1, 20)] for i in range(400)]
+    assert names(sample(one, two, hyp=confuse(two, 0.1))) == []
+    nameless = [row[1:] for row in one]
+    assert names(sample(nameless, two, hyp=confuse(two, 0.1))) == ["out-of-step"]
 
 
 # --- how checks are run ---

@@ -19,7 +19,7 @@ from coverage_eval.cli.help import GROUPS, option, say, wrap
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.details import evidence_lines, present_comparison_segments
-from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict
+from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
@@ -313,10 +313,9 @@ def compare(
     printable = tables.present(comparison, result, signature=signature or not is_brief)
     worse = []
     if tables.fail_if_worse:
-        gate = Gate(tables.fail_if_worse)
         with _usage_errors("--fail-if-worse"):
-            worse = find_worse(comparison, gate)
-        data = printable.data | {"gate": gate_as_dict(gate, worse)}
+            worse = find_worse(comparison, tables.fail_if_worse)
+        data = printable.data | {"gate": gate_as_dict(tables.fail_if_worse, worse)}
         printable = replace(printable, data=data)
     unknown = result.made.get("unknown words")
     printable = warn(printable, result.findings, unknown, strict=asked.strict)
