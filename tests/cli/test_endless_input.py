@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_an_endless_line_is_an_error_that_needs_little_memory(folder, run_cli):
     said = refused(run_cli, folder, "rep", "/dev/zero", "text")
-    assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
+    assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes, so ")
 
 
 @pytest.mark.parametrize("length", [9, 10, 11])
