@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import random
-import signal
 import struct
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.aligner.conftest import Pair, Tools, write_corpus
-from tests.aligner.fake_aligners import all_gone
+from tests.aligner.conftest import Pair, write_corpus
 
 FLAGS = ["-d", "-o", "-v"]
 PLAIN: list[Pair] = [("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")]
@@ -78,22 +74,6 @@ def test_forced_alignment_does_not_depend_on_threads(tools, tmp_path):
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_a_line_of_100000_words(tools, tmp_path):
-    long_pair = (" ".join(f"l{i % 5000}" for i in range(100_000)), " ".join("abcdefghij"))
-    pairs = [*PLAIN, long_pair, *PLAIN]
-    corpus = write_corpus(tmp_path / "corpus", pairs)
-    outputs = tools.train_both(corpus, tmp_path / "out", *FLAGS)
-    lines = outputs["reverse-links"].split(b"\n")
-    assert len(lines) == len(pairs) + 1
-    assert lines[3].count(b"-") > 1000
-    capped = tools.fast_align("-i", corpus, *FLAGS, "--max-cells", 999_999)
-    assert capped.lines[3] == ""
-    assert all(capped.lines[at] for at in (0, 1, 2, 4, 5, 6))
-    warning = f"fast_align: warning: {corpus}:4: 100000 times 10 words exceed --max-cells"
-    assert capped.stderr.startswith(warning)
-    assert capped.stderr.count("warning") == 1
-
-
 def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", PLAIN)
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
@@ -113,34 +93,6 @@ def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools, tmp_path):
     assert post == expected[:first] + bytes(8) + expected[first:]
     capped = tools.fast_align(*forced, "--max-cells", 3)
     assert [line.endswith(" |||  ||| nan") for line in capped.lines] == [True] * 4
-
-
-CALLER = """
-import os, signal, subprocess, sys, threading
-def start():
-    global run
-    command = [*sys.argv[1:], "--parent", str(os.getpid())]
-    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=sys.stderr, stderr=sys.stderr)
-thread = threading.Thread(target=start)
-thread.start()
-thread.join()
-try:
-    run.wait(0.5)
-except subprocess.TimeoutExpired:
-    print(run.pid, flush=True)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a signal of Linux")
-def test_it_ends_with_its_caller_but_not_with_the_callers_thread(tools, tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
-    command = [tools.folder / "fast_align", "-i", corpus, *FLAGS, "-I", "10000"]
-    done = subprocess.run(
-        [sys.executable, "-c", CALLER, *command], check=False, capture_output=True, timeout=60
-    )
-    assert done.returncode == -signal.SIGKILL
-    assert all_gone([int(done.stdout)])
 
 
 @settings(max_examples=30, deadline=None)
@@ -217,43 +169,6 @@ def test_forced_mode_answers_line_by_line(tools, tmp_path):
         run.stdin.close()
 
 
-def stop_while_it_writes(tools: Tools, folder: Path, number: signal.Signals) -> None:
-    """Send a signal to a run that has started a file."""
-    corpus = write_corpus(folder / "corpus", PLAIN)
-    tools.fast_align("-i", corpus, *FLAGS, "-p", folder / "params")
-    command = ["-i", "-", "-d", "-f", folder / "params", "--posteriors", folder / "post"]
-    with subprocess.Popen(
-        [tools.folder / "fast_align", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-    ) as run:
-        deadline = time.monotonic() + 30
-        while not list(folder.glob(".fast_align.*")):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        run.send_signal(number)
-        assert run.wait(timeout=30) == -number
-
-
-def test_a_signal_leaves_no_temporary_file(tools, tmp_path):
-    stop_while_it_writes(tools, tmp_path, signal.SIGTERM)
-    assert {path.name for path in tmp_path.iterdir()} == {"corpus", "params"}
-
-
-def test_temporary_names_are_unpredictable_and_links_are_not_followed(tools, tmp_path):
-    """Everybody can write to /tmp and could place a link under a predictable name."""
-    corpus = write_corpus(tmp_path / "corpus", PLAIN)
-    shim = tmp_path / "shim"
-    shim.write_text(
-        "#!/bin/sh\n"  # the shell knows the process id that the aligner will have
-        f"ln -s {tmp_path}/victim {tmp_path}/out.tmp$$\n"
-        f"exec {tools.folder}/fast_align -i {corpus} -p {tmp_path}/out\n"
-    )
-    (tmp_path / "victim").write_text("mine")
-    subprocess.run(["/bin/sh", shim], check=True, capture_output=True)
-    assert (tmp_path / "victim").read_text() == "mine"
-    assert (tmp_path / "out").stat().st_size > 0
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
 def test_a_full_disk_gives_one_line_and_keeps_the_old_file(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(2000))
     target = tmp_path / "out"
@@ -281,11 +196,3 @@ def test_every_tension_gives_finite_numbers(tools, tmp_path, tension):
         )
         assert "nan" not in (done.stdout + forced.stdout).decode()
         assert "nan" not in done.stderr + forced.stderr
-
-
-def test_an_endless_line_is_an_error(tools):
-    done = tools.fast_align("-i", "/dev/zero", check=False, timeout=60)
-    assert done.status == 1
-    assert done.stderr == (
-        "fast_align: /dev/zero:1: the line has more than 268435456 bytes; is this a text file?\n"
-    )

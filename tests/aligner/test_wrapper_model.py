@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fast_align_wrapper import AlignerDataError, FastAlign
-from fast_align_wrapper.files import put_in_place
 from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
 from fast_align_wrapper.model import extract_table, read_manifest
 from fast_align_wrapper.process import find_fast_align
@@ -290,18 +287,6 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
         except AlignerDataError:
             noticed += 1
     assert noticed > len(places) // 2
-
-
-def test_a_file_is_flushed_to_disk_before_it_is_renamed(tmp_path, monkeypatch):
-    done = []
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda number: (done.append("synced"), fsync(number)))
-    replace = Path.replace
-    monkeypatch.setattr(Path, "replace", lambda *names: (done.append("named"), replace(*names))[1])
-    (tmp_path / "new").write_text("new")
-    (tmp_path / "old").write_text("old")
-    assert put_in_place(tmp_path / "new", tmp_path / "old").read_text() == "new"
-    assert done == ["synced", "named"]
 
 
 def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):

@@ -208,44 +208,6 @@ def test_a_batch_larger_than_any_pipe(model_file):
         assert list(model.align([("a b c " * 2000, "x y z " * 10)] * 50)) == [links] * 50
 
 
-def test_a_forked_process_leaves_the_files_of_its_parent_alone(model_file):
-    with FastAlign.load(model_file) as model:
-        expected = list(model.align(PAIRS))
-        child = os.fork()
-        if not child:
-            status = 1
-            try:
-                status = 0 if list(model.align(PAIRS)) == expected else 2
-                model.close()
-            finally:
-                os._exit(status)
-        assert os.waitpid(child, 0)[1] == 0
-        assert list(model.align(PAIRS)) == expected
-
-
-def test_the_next_batch_is_sent_before_results_are_yielded(model_file):
-    read = 0
-
-    def pairs():
-        nonlocal read
-        for _ in range(10_000):
-            read += 1
-            yield "a b c", "x y z"
-
-    with FastAlign.load(model_file) as model:
-        rows = model.align(pairs())
-        next(rows)
-        assert read == 2 * 512
-
-
-def test_an_aligner_may_read_all_of_a_text_before_it_prints(tmp_path, model_file, monkeypatch):
-    with FastAlign.load(model_file) as model:
-        expected = list(model.align(PAIRS * 50))
-        fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
-        monkeypatch.setenv("FAST_ALIGN", str(fake))
-        assert list(model.align(PAIRS * 50)) == expected
-
-
 def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_folder: Path):
     """Train from the command line, send a signal; the result is its status and output."""
     for name, lines in zip(("src", "tgt"), zip(*PAIRS, strict=True), strict=True):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.aligner.fake_aligners import pretender
 from tests.conftest import COMMAND, RunCli
 
 C0, C1, OVERRIDE = "\x1b[31m", "\x9b31m", "\u202e"
@@ -71,13 +70,6 @@ def test_messages_about_the_command_line(run_cli, folder):
         ("compare", "--ref", "ref", "hyp", "--baseline", NASTY),
     ):
         assert "Error: " in messages(run_cli, *arguments, cwd=folder)
-
-
-def test_control_characters_of_other_programs_are_escaped(run_cli, folder, monkeypatch):
-    fake = pretender(folder / "fast_align", f"sys.stderr.write({NASTY!r}); sys.exit(1)")
-    monkeypatch.setenv("FAST_ALIGN", str(fake))
-    said = messages(run_cli, "align", "train", "hyp", "ref", "-o", "new", cwd=folder)
-    assert "exit status 1: x\\x1b[31m\\x9b31m\\u202e" in said
 
 
 def test_a_closed_or_full_standard_output_is_an_error(run_cli, folder):

@@ -23,7 +23,6 @@ from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.files import (
     Column,
     CorpusWarning,
-    check_source,
     check_stdin,
     read_parallel,
     read_segments,
@@ -265,15 +264,6 @@ def test_line_ends_of_other_systems(tmp_path):
     assert "line 1, column 'h': ends in a carriage return" in str(warning.message)
 
 
-@pytest.mark.parametrize("name", ["h.tsv", "h.jsonl", "h.parquet"])
-def test_long_cells(tmp_path, monkeypatch, name):
-    path = write(tmp_path / name, WRITERS[name.replace("h.", "table.")]({"h": ["ä" * 300]}))
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "MAX_LINE_BYTES", 500)
-        assert "is longer than 500 bytes, so" in message_of(path, "h")
-    assert len(list(TextTable(path).texts("h"))) == 1
-
-
 def test_parquet_needs_its_package(tmp_path, monkeypatch):
     path = write(tmp_path / "p", as_parquet({"h": ["a"]}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -304,13 +294,6 @@ def test_records_that_a_form_cannot_hold(tmp_path):
     half = {"h": "\ud800"}
     write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
     assert [record for _, record in read_objects(tmp_path / "r.jsonl")] == [half]
-
-
-def test_missing_columns_are_reported_before_scoring(tmp_path):
-    file = TextTable(write(tmp_path / "t", "h\tr\na\tb\n"))
-    check_source(Column(file, "h"))
-    with pytest.raises(DataError, match="no column x"):
-        check_source(Column(file, "x"))
 
 
 plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
