@@ -103,12 +103,6 @@ def test_swapped_sides(model):
     assert min(shares.values()) > 0.8
 
 
-@pytest.mark.parametrize("number", [1, 5, 19])
-def test_swapped_sides_of_a_few_segments(model, number):
-    assert names(model, TARGETS[:number], None, hyp=SOURCES[:number]) == ["swapped-sides"]
-    assert names(model, [["a"]], None, hyp=[["ein"]]) == []
-
-
 def test_a_model_of_three_pairs_is_reported():
     with FastAlign.train(list(zip(*TRAIN, strict=True))[:3], threads=1) as tiny:
         found = check_model(sample(SOURCES[:3], TARGETS[:3], hyp=OUTPUT[:3]), tiny)

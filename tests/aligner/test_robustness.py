@@ -74,27 +74,6 @@ def test_forced_alignment_does_not_depend_on_threads(tools, tmp_path):
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools, tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", PLAIN)
-    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
-    long_pair = (" ".join(["das"] * 30_000), " ".join(["the"] * 30_000))
-    text = write_corpus(tmp_path / "text", [PLAIN[0], long_pair, *PLAIN[1:]])
-    forced = ["-i", text, "-f", tmp_path / "params", "-d"]
-    done = tools.fast_align(*forced, "--posteriors", tmp_path / "post", timeout=10)
-    plain = tools.fast_align("-i", corpus, *forced[2:], "--posteriors", tmp_path / "plain")
-    assert done.lines[:1] + done.lines[2:] == plain.lines
-    assert done.lines[1] == " ||| ".join(long_pair) + " |||  ||| nan"
-    assert done.stderr == (
-        f"fast_align: warning: {text}:2: 30000 times 30000 words exceed --max-cells "
-        f"50000000; the pair gets no links\n{plain.stderr}"
-    )
-    post, expected = ((tmp_path / name).read_bytes() for name in ("post", "plain"))
-    first = 8 + 4 * (2 + 2 + 4)  # "das haus", "the house"
-    assert post == expected[:first] + bytes(8) + expected[first:]
-    capped = tools.fast_align(*forced, "--max-cells", 3)
-    assert [line.endswith(" |||  ||| nan") for line in capped.lines] == [True] * 4
-
-
 @settings(max_examples=30, deadline=None)
 @given(text=st.binary(max_size=60))
 def test_any_bytes_give_links_or_one_line_of_error(tools, tmp_path_factory, text):
@@ -115,19 +94,15 @@ def test_any_bytes_give_links_or_one_line_of_error(tools, tmp_path_factory, text
     ("arguments", "status", "message"),
     [
         (["-i", "malformed"], 1, "malformed:2: no '|||' between source and target"),
-        (["-i", "twice"], 1, "twice:1: more than one '|||' or tab in the line"),
         (["-i", "missing"], 1, "missing: cannot open: No such file or directory"),
         (["-i", "empty"], 1, "empty: no pair to train on: each of the 2 lines"),
         (["-i", "good", "-p", "no/where"], 1, "no/where: cannot write: No such file or directory"),
         (["-i", "good", "-f", "nothing"], 1, "nothing: no parameters in the file"),
         (["-i", "good", "-f", "good"], 1, "good:1: not 'word TAB word TAB log probability'"),
         (["-i", "good", "-f", "number"], 1, "number:1: '0.1x' is not a log probability"),
-        (["-i", "good", "-f", "infinite"], 1, "infinite:1: 'inf' is not a log probability"),
         ([], 2, "-i FILE is needed"),
         (["-i", "good", "-I", "0"], 2, "-I takes a whole number from 1"),
-        (["-i", "good", "-T", "1e3"], 2, "-T takes a number from 0.001 to 700, not '1e3'"),
         (["-i", "good", "--both"], 2, "--both needs an output"),
-        (["-i", "good", "--posteriors", "x"], 2, "--posteriors needs -f"),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(
@@ -137,11 +112,9 @@ def test_errors_are_one_line_and_leave_nothing(
     files = {
         "good": "a ||| b\n",
         "malformed": "a ||| b\nc d\n",
-        "twice": "a ||| b ||| c\n",
         "nothing": "",
         "empty": " ||| a\n ||| \n",
         "number": "a\tb\t0.1x\n",
-        "infinite": "a\tb\tinf\n",
     }
     for name, content in files.items():
         Path(name).write_text(content)
@@ -167,32 +140,3 @@ def test_forced_mode_answers_line_by_line(tools, tmp_path):
             answer = run.stdout.readline().decode()
             assert answer.startswith(f"{source} ||| {target} ||| 0-0 1-1 ||| -")
         run.stdin.close()
-
-
-def test_a_full_disk_gives_one_line_and_keeps_the_old_file(tools, tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", random_corpus(2000))
-    target = tmp_path / "out"
-    target.write_text("old")
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"ulimit -f 4; exec {tools.folder}/fast_align -i {corpus} -p {target}"],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == f"fast_align: {target}: cannot write: File too large"
-    assert target.read_text() == "old"
-    assert {path.name for path in tmp_path.iterdir()} == {"corpus", "out"}
-
-
-@pytest.mark.parametrize("tension", ["1e-3", "700"])
-def test_every_tension_gives_finite_numbers(tools, tmp_path, tension):
-    pairs = [("a", " ".join("bcdefghi")), (" ".join("bcdefghi"), "a"), *random_corpus(50)]
-    corpus = write_corpus(tmp_path / "corpus", pairs)
-    for more in ([], ["-o", "-v"], ["-r"]):
-        done = tools.fast_align(
-            "-i", corpus, "-d", "-T", tension, "-s", "-p", tmp_path / "params", *more
-        )
-        forced = tools.fast_align(
-            "-i", corpus, "-f", tmp_path / "params", "-d", "-T", tension, *more[:1]
-        )
-        assert "nan" not in (done.stdout + forced.stdout).decode()
-        assert "nan" not in done.stderr + forced.stderr

@@ -164,9 +164,6 @@ def test_files_that_are_not_models_are_errors(tmp_path):
             archive.writestr("manifest.json", content)
         assert fails_to_load(path) == "is not an aligner model of coverage-eval"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("manifest.json", "[" * 100_000)
-    assert fails_to_load(path).startswith("no model of 'align train', or damaged (maximum rec")
-    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", "{")
     assert fails_to_load(path).startswith("no model of 'align train', or damaged (Expecting")
 
@@ -202,20 +199,7 @@ def damaged(name, value):
         (damaged("format_version", 3), "made by another version; train it again with: "
          "coverage-eval align train SRC TGT -o MODEL"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
-        (damaged("forward/tension", float("nan")),
-         "damaged aligner model: manifest: forward: not finite"),
-        (damaged("tables/..", "x"), "damaged aligner model: manifest: unexpected names of tables"),
         (damaged("pairs", "x"), "damaged aligner model: manifest: a value of the wrong type"),
-        (damaged("notes", []), "damaged aligner model: manifest: a value of the wrong type"),
-        (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
-         "below 1, not 2"),
-        (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
-         "damaged aligner model: manifest: a value of the wrong type"),
-        (damaged("settings", None), None),
-        (damaged("reverse", {}), None),
-        (damaged("more", 1), None),
-        (damaged("attached", {"../x": "0"}),
-         "damaged aligner model: manifest: an attached file with an invalid name"),
         (damaged("attached", {"x": "0" * 64}), "damaged aligner model: attached/x is missing"),
     ],
 )  # fmt: skip
@@ -223,11 +207,7 @@ def test_damaged_manifests_are_errors(tmp_path, model, change, message):
     path = tmp_path / "model"
     model.save(path)
     rewrite(path, change)
-    found = fails_to_load(path)
-    if message is None:
-        assert found.startswith("damaged aligner model: manifest: ")
-    else:
-        assert found == message
+    assert fails_to_load(path) == message
 
 
 def test_attached_files_are_kept_with_a_model(tmp_path, text, model, links):

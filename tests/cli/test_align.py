@@ -55,18 +55,6 @@ def test_apply_reads_standard_input_and_gzip_and_writes_files(files, tmp_path, r
     assert (tmp_path / "out").read_text().split("\n")[1:] == ["", ""]
 
 
-def test_the_environment_says_the_number_of_threads(files, monkeypatch, run_cli):
-    apply = ("align", "apply", "model", "src", "tgt")
-    monkeypatch.setenv("FAST_ALIGN_THREADS", "1")
-    assert run_cli(*apply, cwd=files).stdout.startswith("0-0 1-1\n")
-    for wrong in ("0", "1025", "two"):
-        monkeypatch.setenv("FAST_ALIGN_THREADS", wrong)
-        done = run_cli(*apply, cwd=files, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        said = f"FAST_ALIGN_THREADS is {wrong!r}: set a number from 1 to 1024"
-        assert done.stderr == f"coverage-eval: error: {said}\n"
-
-
 def test_symmetrize_joins_links_by_each_method(files, run_cli, tmp_path):
     write_lines(tmp_path / "fwd", ["0-0 1-1", "0-1", ""])
     write_lines(tmp_path / "rev", ["0-0 2-2", "1-0", ""])

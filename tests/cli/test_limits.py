@@ -35,15 +35,6 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 
 
-def test_a_bug_is_not_hidden(run_cli, folder, monkeypatch):
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("a mistake")
-
-    monkeypatch.setattr(options_module, "Dataset", fail)
-    with pytest.raises(RuntimeError, match="a mistake"):
-        run_cli("rep", "hyp", "ref", cwd=folder)
-
-
 def test_a_killed_process_is_one_line(run_cli, folder, monkeypatch):
     own = os.getpid()
 

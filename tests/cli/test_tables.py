@@ -49,7 +49,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.to_parquet(path / "t.parquet")
     paths = [{"given": {"src": r["src"]}, "refs": [r["ref"]], "out": r} for r in rows]
     (path / "paths.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in paths))
-    (path / "b:a.txt").write_text((path / "b").read_text())
     return path
 
 

@@ -10,12 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import coverage_eval as ce
 from coverage_eval.core import dataset as module
 from coverage_eval.core import machine
 from coverage_eval.core.checks import Sample
@@ -34,7 +32,6 @@ from coverage_eval.core.dataset import (
 )
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.measure import measure
 from tests.rows import make_text_rows
 
 ROWS = st.lists(
@@ -80,20 +77,6 @@ def test_a_request_is_answered_once_and_ahead_of_each_batch():
     assert asked == [str(number) for number in range(10)]
     alone = Batch(rows[:2])
     assert alone.get(request) == alone.get(request) == ["<0>", "<1>"]
-
-
-@pytest.mark.parametrize("jobs", [2, 3])
-def test_several_processes_give_the_same_statistics(jobs):
-    dataset = Dataset.of_lists(
-        {"a": ["x x y"] * 50, "b": [f"w{n} w{n}" for n in range(50)]}, ["x y"] * 50
-    )
-    metrics = {"rep": ce.REP(), "bleu": ce.BLEU()}
-    with patch.object(module, "BATCH_LENGTH", 60):
-        one, several = (measure(dataset, metrics, jobs=n).statistics for n in (1, jobs))
-    for name in metrics:
-        np.testing.assert_array_equal(one[name], several[name])
-    with pytest.raises(ValueError, match="jobs must be at least 1"):
-        measure(dataset, metrics, jobs=0)
 
 
 def lists_of(number: int, elements: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
