@@ -135,23 +135,6 @@ def test_forced_lines_without_links(pretend, model_file):
         assert list(model.align(PAIRS)) == [()] * len(PAIRS)
 
 
-def test_the_time_limit_ends_the_process_and_its_children(tmp_path, pretend, monkeypatch):
-    pids = tmp_path / "pids"
-    body = f"""
-import subprocess
-child = subprocess.Popen(["sleep", "300"])
-print(os.getpid(), child.pid, file=open({str(pids)!r}, "w"), flush=True)
-sys.stderr.write("thinking\\n")
-time.sleep(300)
-"""
-    pretend(body)
-    monkeypatch.setattr("fast_align_wrapper.process.TIMEOUT", 4)  # Python starts within it
-    started = time.monotonic()
-    assert fails_to_train() == "fast_align: no sign of life for 4 seconds; stopped: thinking"
-    assert time.monotonic() - started < 60
-    assert all_gone(map(int, pids.read_text().split()))
-
-
 def test_abandoned_results_leave_no_process(tmp_path, pretend, model_file):
     pid = tmp_path / "pid"
     body = f"""
