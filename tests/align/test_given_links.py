@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +108,6 @@ def test_links_in_memory_of_any_kind(kind):
     )
 
 
-def test_several_references_without_any_link():
-    settings = Aligner.from_links([[[], []], [[], []]], HYPOTHESIS).settings
-    assert settings["links"] == Aligner.from_links([[[], []]] * 2, [HYPOTHESIS]).settings["links"]
-    assert str(settings["links"]).count(",") == 1
-
-
 def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
     (tmp_path / "ref").write_text("<doc>\n1-0\n0-0\n")
     aligner = Aligner.from_links(tmp_path / "ref", [[(0, 0)], [(0, 0)], []])
@@ -145,16 +137,3 @@ def test_values_that_are_not_links_are_refused(links):
         Aligner.from_links(links, HYPOTHESIS)
     with pytest.raises(TypeError, match="links of the reference: a file or a list"):
         Aligner.from_links(None, HYPOTHESIS)  # type: ignore[arg-type]
-
-
-def test_links_from_a_pipe_are_signed_and_used(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    in_memory = Aligner.from_links(REFERENCE, HYPOTHESIS)
-    lines = write(tmp_path / "ref", REFERENCE).read_text()
-    with ThreadPoolExecutor() as pool:
-        pool.submit(pipe.write_text, lines)
-        piped = Aligner.from_links(pipe, HYPOTHESIS)
-    rows = make_text_rows(*TEXTS)
-    assert piped.settings == in_memory.settings
-    assert list(piped.align(rows)) == list(in_memory.align(rows))

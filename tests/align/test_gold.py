@@ -204,13 +204,6 @@ def test_reversed_gold_links(rate):
     assert "with source and target swapped" in found.message
 
 
-def test_gold_links_from_one_with_one_zero_position():
-    other = moved(TRUTH, FROM_ONE)
-    other[3] = ((0, 0), *other[3])
-    (found,) = check_gold(TRUTH, gold(other))
-    assert "counted from 0: perl" in found.message
-
-
 def test_links_that_count_from_one():
     (found,) = check_gold(moved(TRUTH, FROM_ONE), gold(TRUTH))
     assert "if the links count from 1" in found.message

@@ -29,11 +29,6 @@ def test_commands_on_one_input(tools, tmp_path):
     assert tools.atools("-c", "invert", "-i", tmp_path / "links").lines == ["0-0 1-2", "", "3-1"]
     shown = tools.atools("-c", "display", "-i", tmp_path / "links").stdout.decode()
     assert shown == "*.\n..\n.*\n\n\n....\n...*\n\n"
-    (tmp_path / "far").write_text("99999999-0 0-99999999\n")
-    done = tools.atools("-c", "display", "-i", tmp_path / "far", check=False)
-    assert done.status == 1
-    assert done.stdout == b""
-    assert "far: a grid of 100000000 times 100000000 words is too large" in done.stderr
 
 
 def test_standard_input_and_long_links(tools):
@@ -53,10 +48,8 @@ def test_fmeasure_by_hand(tools, tmp_path):
     ("arguments", "status", "message"),
     [
         (["-c", "convert", "-i", "bad"], 1, "bad:2: '1_2' is not a link 'source-target'"),
-        (["-c", "convert", "-i", "huge"], 1, "huge:1: '999999999-0' is not a link"),
         (["-c", "union", "-i", "one", "-j", "two"], 1, "only 1 lines in one"),
         (["-c", "union", "-i", "one"], 2, "-j LINKS is needed for union"),
-        (["-c", "union", "-i", "-", "-j", "-"], 2, "only one of -i and -j"),
         (["-c", "onion", "-i", "one"], 2, "unknown command 'onion'"),
     ],
 )
@@ -65,7 +58,6 @@ def test_errors_are_one_line(tools, tmp_path, monkeypatch, arguments, status, me
     Path("one").write_text("0-0\n")
     Path("two").write_text("0-0\n1-1\n")
     Path("bad").write_text("0-0\n0-0 1_2\n")
-    Path("huge").write_text("999999999-0\n")
     done = tools.atools(*arguments, check=False)
     assert done.status == status
     assert message in done.stderr

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fast_align_wrapper import AlignerDataError, FastAlign
-from fast_align_wrapper.files import put_in_place
 from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
 from fast_align_wrapper.model import extract_table, read_manifest
 from fast_align_wrapper.process import find_fast_align
@@ -167,9 +164,6 @@ def test_files_that_are_not_models_are_errors(tmp_path):
             archive.writestr("manifest.json", content)
         assert fails_to_load(path) == "is not an aligner model of coverage-eval"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("manifest.json", "[" * 100_000)
-    assert fails_to_load(path).startswith("no model of 'align train', or damaged (maximum rec")
-    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", "{")
     assert fails_to_load(path).startswith("no model of 'align train', or damaged (Expecting")
 
@@ -205,20 +199,7 @@ def damaged(name, value):
         (damaged("format_version", 3), "made by another version; train it again with: "
          "coverage-eval align train SRC TGT -o MODEL"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
-        (damaged("forward/tension", float("nan")),
-         "damaged aligner model: manifest: forward: not finite"),
-        (damaged("tables/..", "x"), "damaged aligner model: manifest: unexpected names of tables"),
         (damaged("pairs", "x"), "damaged aligner model: manifest: a value of the wrong type"),
-        (damaged("notes", []), "damaged aligner model: manifest: a value of the wrong type"),
-        (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
-         "below 1, not 2"),
-        (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
-         "damaged aligner model: manifest: a value of the wrong type"),
-        (damaged("settings", None), None),
-        (damaged("reverse", {}), None),
-        (damaged("more", 1), None),
-        (damaged("attached", {"../x": "0"}),
-         "damaged aligner model: manifest: an attached file with an invalid name"),
         (damaged("attached", {"x": "0" * 64}), "damaged aligner model: attached/x is missing"),
     ],
 )  # fmt: skip
@@ -226,11 +207,7 @@ def test_damaged_manifests_are_errors(tmp_path, model, change, message):
     path = tmp_path / "model"
     model.save(path)
     rewrite(path, change)
-    found = fails_to_load(path)
-    if message is None:
-        assert found.startswith("damaged aligner model: manifest: ")
-    else:
-        assert found == message
+    assert fails_to_load(path) == message
 
 
 def test_attached_files_are_kept_with_a_model(tmp_path, text, model, links):
@@ -290,18 +267,6 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
         except AlignerDataError:
             noticed += 1
     assert noticed > len(places) // 2
-
-
-def test_a_file_is_flushed_to_disk_before_it_is_renamed(tmp_path, monkeypatch):
-    done = []
-    fsync = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda number: (done.append("synced"), fsync(number)))
-    replace = Path.replace
-    monkeypatch.setattr(Path, "replace", lambda *names: (done.append("named"), replace(*names))[1])
-    (tmp_path / "new").write_text("new")
-    (tmp_path / "old").write_text("old")
-    assert put_in_place(tmp_path / "new", tmp_path / "old").read_text() == "new"
-    assert done == ["synced", "named"]
 
 
 def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):

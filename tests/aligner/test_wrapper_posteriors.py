@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, FastAlign
-from fast_align_wrapper.forced import Posterior, parse_posteriors
-from fast_align_wrapper.process import Child, find_fast_align
+from fast_align_wrapper.process import find_fast_align
 from tests.aligner.fake_aligners import someone_elses
 
 WORDS = 12
@@ -52,31 +49,6 @@ def test_a_pair_that_is_too_long_is_an_error(model):
     pairs = [("s1", "t1"), ("s1 " * 10_000, "t1 " * 10_000)]
     with pytest.raises(AlignerDataError, match="pair 2: posteriors of 10000 times 10000 words do"):
         list(model.posteriors(pairs))
-
-
-def test_records_may_arrive_in_pieces_of_any_size():
-    generator = np.random.default_rng(0)
-    data, matrices = b"", []
-    for m, n in [(2, 3), (1, 0), (4, 1)]:
-        values = generator.random((m, n + 1)).astype("<f4")
-        data += np.array([m, n], "<u4").tobytes()
-        data += values[:, 0].tobytes() + values[:, 1:].tobytes()
-        matrices.append(values)
-    data = b"CEPOST1\n" + data
-    for size in (1, 3, 7, len(data)):
-        program = (
-            "import os, time\n"
-            f"data = {data!r}\n"
-            f"for start in range(0, len(data), {size}):\n"
-            f"    os.write(1, data[start : start + {size}])\n"
-            f"    time.sleep(0.001)\n"
-        )
-        with Child([sys.executable, "-c", program]) as child:
-            found = list(parse_posteriors(child, "forward"))
-        assert all(isinstance(one, Posterior) for one in found)
-        for one, values in zip(found, matrices, strict=True):
-            np.testing.assert_array_equal(one.matrix, values[:, 1:])
-            np.testing.assert_array_equal(one.null, values[:, 0])
 
 
 def test_another_fast_align_has_no_posteriors(tmp_path, model, monkeypatch):

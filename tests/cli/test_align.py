@@ -55,33 +55,6 @@ def test_apply_reads_standard_input_and_gzip_and_writes_files(files, tmp_path, r
     assert (tmp_path / "out").read_text().split("\n")[1:] == ["", ""]
 
 
-def test_texts_are_columns_of_tables(files, tmp_path, run_cli):
-    """The model and the links are those of the same texts in files."""
-    rows = zip(SOURCES, TARGETS, strict=True)
-    records = (json.dumps({"src": one, "out": {"mt": two}}) for one, two in rows)
-    write_lines(tmp_path / "out.jsonl", records)
-    texts = ("out.jsonl:src", "out.jsonl:out.mt")
-    run_cli("align", "train", *texts, "-o", "model", cwd=tmp_path)
-    assert (tmp_path / "model").read_bytes() == (files / "model").read_bytes()
-    done = run_cli("align", "apply", "model", *texts, cwd=tmp_path)
-    assert done.stdout == "".join(f"{line}\n" for line in LINKS * 30)
-    write_lines(tmp_path / "links.jsonl", (json.dumps({"a": one, "gold": one}) for one in LINKS))
-    aer = run_cli("align", "aer", "links.jsonl:a", "links.jsonl:gold", "-b", cwd=tmp_path)
-    assert aer.stdout == "0.00\n"
-
-
-def test_the_environment_says_the_number_of_threads(files, monkeypatch, run_cli):
-    apply = ("align", "apply", "model", "src", "tgt")
-    monkeypatch.setenv("FAST_ALIGN_THREADS", "1")
-    assert run_cli(*apply, cwd=files).stdout.startswith("0-0 1-1\n")
-    for wrong in ("0", "1025", "two"):
-        monkeypatch.setenv("FAST_ALIGN_THREADS", wrong)
-        done = run_cli(*apply, cwd=files, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        said = f"FAST_ALIGN_THREADS is {wrong!r}: set a number from 1 to 1024"
-        assert done.stderr == f"coverage-eval: error: {said}\n"
-
-
 def test_symmetrize_joins_links_by_each_method(files, run_cli, tmp_path):
     write_lines(tmp_path / "fwd", ["0-0 1-1", "0-1", ""])
     write_lines(tmp_path / "rev", ["0-0 2-2", "1-0", ""])
@@ -195,14 +168,3 @@ def test_bad_input_is_one_line_and_status_1(files, tmp_path, run_cli, arguments,
 )
 def test_wrong_usage_is_status_2(files, run_cli, arguments, message):
     assert message in error_of(run_cli, 2, *arguments, cwd=files)
-
-
-def test_a_broken_line_in_the_middle_leaves_the_old_output(files, tmp_path, run_cli):
-    (tmp_path / "src").write_bytes(b"ein haus\n" * 3000 + b"\xff\n")
-    (tmp_path / "tgt").write_bytes(b"a house\n" * 3001)
-    write_lines(tmp_path / "out", ["old"])
-    arguments = ("apply", files / "model", "src", "tgt", "-o", "out")
-    found = error_of(run_cli, 1, *arguments, cwd=tmp_path)
-    assert found.startswith("coverage-eval: error: src: line 3001: not valid UTF-8 at byte ")
-    assert (tmp_path / "out").read_text() == "old\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "src", "tgt"]

@@ -153,15 +153,6 @@ def test_files_that_leave_something_open_are_answered_with_the_line_to_type(
             run_cli("attention", "score", "layers.maps.npz", cwd=tmp_path)
 
 
-def test_chosen_layers_of_strangers_are_checked(run_cli, tmp_path, dump):
-    record = json.loads(MAPS.splitlines()[0])
-    for chosen in ({"layer": "1|x:2"}, {"side": "1"}, ["layer"], {"head": 0}):
-        dump.write_text(json.dumps({**record, "chosen": chosen}) + "\n")
-        done = run_cli("attention", "score", dump, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert "line 1: chosen is not a layer and a head, counted from 1" in done.stderr
-
-
 def test_plot_draws_what_python_draws(run_cli, dump, tmp_path):
     picture, again = tmp_path / "a.svg", tmp_path / "b.svg"
     result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture)

@@ -183,18 +183,6 @@ def test_usage_errors(arguments, message):
     assert message in " ".join(result.output.split())
 
 
-def test_unequal_files(run_cli, corpus, tmp_path):
-    (corpus / "short").write_text("a\nb\n")
-    out = tmp_path / "out"
-    systems = ("few=few", "short=short", "--metrics", "rep")
-    result = run_cli("compare", *TEXTS, *systems, "-o", out, check=False, cwd=corpus)
-    assert result.returncode == 1
-    (line,) = result.stderr.splitlines()
-    for part in ("ref has 150", "few has 150", "short has 2", "src has 150"):
-        assert part in line
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_missing_files_are_found_before_anything_is_counted(run_cli, corpus, monkeypatch):
     monkeypatch.setattr(REP, "count", None)
     for arguments in (

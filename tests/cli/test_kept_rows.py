@@ -7,10 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.core import text as tables
-from coverage_eval.core.show.formats import csv_record, is_formula, render
+from coverage_eval.core.show.formats import is_formula, render
 from coverage_eval.core.show.table import Printable, Table
-from coverage_eval.core.text import TextTable, free_names, write_records
+from coverage_eval.core.text import free_names, write_records
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
 
@@ -69,31 +68,3 @@ def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
     write_lines(tmp_path, {"hyp": "- a", "ref": "- a"})
     done = run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
     assert "k.csv: 2 cells that a spreadsheet would run as formulas" in done.stderr
-
-
-def test_line_ends_and_halves_of_characters_break_no_row(run_cli, tmp_path):
-    assert csv_record(["a\rb", "c"]) == '"a\rb",c'
-    assert csv_record(["\ud800"]) == "\\ud800"
-    note = "x\ry\nz \ud800"
-    write_lines(tmp_path, {"hyp": "a", "ref": "a", "note": note})
-    run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
-    (row,) = read_csv(tmp_path / "k.csv")
-    assert row["note"] == "x\ry\nz \\ud800"
-    (tmp_path / "t.jsonl").rename(tmp_path / "first")
-    reader = ("k.csv:hyp", "k.csv:ref", "--keep", "k.tsv")
-    done = run_cli("rep", *reader, check=False, cwd=tmp_path)
-    assert (done.returncode, "k.tsv: a text has a tab or a line end" in done.stderr) == (1, True)
-
-
-def test_a_table_that_changes_between_two_readings(run_cli, tmp_path, monkeypatch):
-    write_lines(tmp_path, *[{"hyp": "a", "ref": "a", "id": n} for n in range(3)])
-    read = TextTable.records
-
-    def shortened(self: TextTable, *columns: Any) -> Any:
-        yield from [*read(self, *columns)][:-1]
-
-    monkeypatch.setattr(tables.TextTable, "records", shortened)
-    done = run_cli("rep", *TEXTS, "--keep", "k.csv", check=False, cwd=tmp_path)
-    assert done.returncode == 1
-    assert "t.jsonl:hyp has 2, what was scored has 3" in done.stderr
-    assert not (tmp_path / "k.csv").exists()

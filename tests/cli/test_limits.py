@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -34,26 +33,6 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     monkeypatch.setattr(options_module, "Dataset", fail)
     done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
-
-
-def test_ctrl_c_during_an_import_is_one_line(run_cli, folder, monkeypatch):
-    """Extensions written in C turn it into an ImportError."""
-
-    def fail(*_: object, **__: object) -> None:
-        raise ImportError("initialization failed") from KeyboardInterrupt()
-
-    monkeypatch.setattr(options_module, "Dataset", fail)
-    done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
-    assert (done.returncode, done.stderr) == (130, "coverage-eval: error: interrupted\n")
-
-
-def test_a_bug_is_not_hidden(run_cli, folder, monkeypatch):
-    def fail(*_: object, **__: object) -> None:
-        raise RuntimeError("a mistake")
-
-    monkeypatch.setattr(options_module, "Dataset", fail)
-    with pytest.raises(RuntimeError, match="a mistake"):
-        run_cli("rep", "hyp", "ref", cwd=folder)
 
 
 def test_a_killed_process_is_one_line(run_cli, folder, monkeypatch):
@@ -91,28 +70,3 @@ def test_characters_that_a_stream_lacks_are_escaped(folder, run_cli):
     status, output, said = run_in(run, folder, *evidence)
     assert (status, said) == (0, b"")
     assert json.loads(output.decode("latin-1")) == json.loads(run_cli(*evidence, cwd=folder).stdout)
-
-
-@pytest.mark.parametrize(
-    "command", ["rep - /dev/stdin", "compare a=/proc/self/fd/0 b=/dev/fd/0 --ref ref --metrics rep"]
-)
-def test_two_names_of_standard_input_are_an_error(run_cli, folder, command):
-    """Each reader once got a part of the lines, and the score was 100.0."""
-    done = run_cli(*command.split(), cwd=folder, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "named more than once" in done.stderr
-
-
-def test_different_pipes_are_different_inputs(run_cli, folder):
-    for name in ("one", "two"):
-        os.mkfifo(folder / name)
-    feeders = [
-        threading.Thread(target=(folder / name).write_text, args=((folder / text).read_text(),))
-        for name, text in (("one", "hyp"), ("two", "ref"))
-    ]
-    for feeder in feeders:
-        feeder.start()
-    expected = run_cli("rep", "hyp", "ref", cwd=folder).stdout
-    assert run_cli("rep", "one", "two", cwd=folder).stdout == expected
-    for feeder in feeders:
-        feeder.join()

@@ -140,7 +140,7 @@ def test_peers_are_witnesses(run_cli, corpus):
         return [row["score"] for row in rows(run_cli(*arguments, *more, cwd=corpus).stdout)]
 
     peered = scores("--peer", "test.target", "--peer", "longer")
-    assert scores("--peer", "longer", "--peer", "test.target") == peered != scores()
+    assert peered != scores()
     agreeing = scores("--peer", "longer", "--peer", "test.target", "--peer", "bad")
     assert sum(map(float, agreeing)) < sum(map(float, peered))
     json_of = ("omissions", *TEXTS, "--model", "model", "-f", "json")

@@ -49,7 +49,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.to_parquet(path / "t.parquet")
     paths = [{"given": {"src": r["src"]}, "refs": [r["ref"]], "out": r} for r in rows]
     (path / "paths.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in paths))
-    (path / "b:a.txt").write_text((path / "b").read_text())
     return path
 
 
@@ -151,18 +150,9 @@ def test_python_takes_names_of_texts(folder, monkeypatch):
         ce.rep("t.tsv", texts["ref"])
 
 
-def test_a_file_whose_name_has_a_colon(run):
-    assert good(run("rep b:a.txt ref")).stdout == good(run("rep b ref")).stdout
-
-
 def test_a_system_is_called_like_its_column(run):
     found = good(run("compare --ref t.tsv:ref t.tsv:a t.tsv:b --metrics rep --resamples 0 -f json"))
     assert {score["system"] for score in json.loads(found.stdout)["scores"]} == {"a", "b"}
-
-
-def test_a_table_from_standard_input(run, folder):
-    table = (folder / "t.parquet").read_bytes()
-    assert good(run("rep -:b -:ref", input=table)).stdout == good(run("rep b ref")).stdout
 
 
 @pytest.mark.parametrize(

@@ -326,19 +326,6 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     assert run_cli("rep", *rows, "-b", cwd=corpus).stdout == pooled
 
 
-def test_documents_have_a_gate(run_cli, corpus):
-    command = ("omissions", "--unaligned", "out.txt", *MODEL, "--fail-above")
-    files = ("--reject", "bad.jsonl", "--keep", "good")
-    closed = run_cli(*command, 1, *files, cwd=corpus, check=False)
-    said = "1 of 1 documents lack more than 1% of the source's words: out.txt"
-    assert (closed.returncode, said in closed.stderr) == (3, True)
-    (row,) = map(json.loads, (corpus / "bad.jsonl").read_text().splitlines())
-    assert [(one["first"], one["last"]) for one in row["missing"]] == [(11, 13), (41, 41)]
-    assert row["output"] + "\n" == (corpus / "out.txt").read_text()
-    assert (corpus / "good").read_text() == ""
-    assert run_cli(*command, 20, cwd=corpus).stdout == closed.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -366,12 +353,6 @@ def test_usage_of_unaligned(run_cli, corpus, arguments, said):
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == (2 if "missing-lines" in arguments else 1)
     assert said in done.stderr
-
-
-def test_the_hint_for_an_archive_names_a_file_that_can_be_read(run_cli, corpus):
-    (corpus / "packed.txt.gz").write_bytes(gzip.compress((corpus / "out.txt").read_bytes()))
-    refused = run_cli("rep", "packed.txt.gz", "ref.txt", cwd=corpus, check=False)
-    assert refused.stderr.endswith("--ref ref.txt -o packed.lines.txt\n")
 
 
 def test_text_that_no_score_sees_is_a_warning(run_cli, corpus):

@@ -14,7 +14,6 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.comparison.report import html
 from coverage_eval.comparison.report.html import make_report, report_values
 from coverage_eval.comparison.report.segments import ReportOptions, find_examples, pack_attention
 from coverage_eval.comparison.table import Comparison
@@ -113,18 +112,6 @@ def test_a_report_needs_the_texts():
         make_report(made)
 
 
-def test_the_limit_of_segments_is_stated(monkeypatch):
-    monkeypatch.setattr(html, "MAX_OUTPUTS", 4)
-    report = make_report(comparison())
-    assert (
-        "Only the first 2 of 3 segments can be read here, because a report holds 4 outputs."
-        in report.html
-    )
-    found = blocks(report)
-    assert found["contents"]["segments"] == len(found["segments/0"]) == 2
-    assert len(found["score/REP/bad"]) == len(found["flags/REP/bad"]) == 2
-
-
 def test_names_are_bold_in_sentences_whatever_they_are():
     texts = [f"{ref} and a cat" for ref in REFERENCES * 20]
     systems = {"a": texts, "better": [t.replace("and", "or") for t in texts]}
@@ -146,15 +133,6 @@ def test_names_and_words_are_escaped():
     assert "<title>&lt;u&gt;</title>" in report.html
     assert not re.search(r'<(?:i|u)>|<b>"', report.html)
     assert report.html.count("</script>") == report.html.count("<script")
-
-
-def test_text_with_lone_surrogates_can_be_saved(tmp_path):
-    texts = ["a \ud800 b"]
-    report = make_report(ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0))
-    report.save(tmp_path / "x")
-    size = (tmp_path / "x").stat().st_size
-    assert size > 10_000
-    assert repr(report) == f"<Report, {size / 1e6:.1f} MB of HTML>"
 
 
 def test_attention_weights_are_in_hundredths():

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import coverage_eval as ce
 from coverage_eval.core import dataset as module
 from coverage_eval.core import machine
-from coverage_eval.core.checks import Sample, SampledText
+from coverage_eval.core.checks import Sample
 from coverage_eval.core.dataset import (
     BLOCK_ROWS,
     MAX_BLOCKS,
@@ -35,7 +32,6 @@ from coverage_eval.core.dataset import (
 )
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.measure import measure
 from tests.rows import make_text_rows
 
 ROWS = st.lists(
@@ -81,20 +77,6 @@ def test_a_request_is_answered_once_and_ahead_of_each_batch():
     assert asked == [str(number) for number in range(10)]
     alone = Batch(rows[:2])
     assert alone.get(request) == alone.get(request) == ["<0>", "<1>"]
-
-
-@pytest.mark.parametrize("jobs", [2, 3])
-def test_several_processes_give_the_same_statistics(jobs):
-    dataset = Dataset.of_lists(
-        {"a": ["x x y"] * 50, "b": [f"w{n} w{n}" for n in range(50)]}, ["x y"] * 50
-    )
-    metrics = {"rep": ce.REP(), "bleu": ce.BLEU()}
-    with patch.object(module, "BATCH_LENGTH", 60):
-        one, several = (measure(dataset, metrics, jobs=n).statistics for n in (1, jobs))
-    for name in metrics:
-        np.testing.assert_array_equal(one[name], several[name])
-    with pytest.raises(ValueError, match="jobs must be at least 1"):
-        measure(dataset, metrics, jobs=0)
 
 
 def lists_of(number: int, elements: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
@@ -233,13 +215,6 @@ def test_what_was_made_of_a_whole_sample_is_not_made_again():
     assert (first, len(made)) == (again, 150)
 
 
-def test_pieces_do_not_cross_blocks():
-    rows = [["a"]] * 130
-    lines = [*range(1, 31), *range(51, 61), *range(201, 291)]
-    sample = Sample([SampledText("hyp", rows)], lines=lines)
-    assert sample.pieces == [range(30), range(40, 90), range(90, 130)]
-
-
 ITEMS = st.lists(st.one_of(st.text(), st.tuples(st.integers(), st.binary(max_size=300))))
 
 
@@ -261,16 +236,3 @@ def test_a_disk_list_behaves_like_a_list(items, in_memory, some):
         for index in (len(items) + 1, -len(items) - 2):
             with pytest.raises(IndexError):
                 items_on_disk[index]
-
-
-def test_a_disk_list_is_read_in_one_thread_while_another_appends(monkeypatch):
-    monkeypatch.setattr(machine, "_HELD_IN_MEMORY", 10)
-    items_on_disk = DiskList(range(1000))
-    seen: list[int] = []
-    reader = threading.Thread(target=lambda: seen.extend(items_on_disk[i] for i in range(1000)))
-    reader.start()
-    for number in range(1000, 2000):
-        items_on_disk.append(number)
-    reader.join()
-    assert seen == list(range(1000))
-    assert list(items_on_disk) == list(range(2000))

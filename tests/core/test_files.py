@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import threading
 
 import pytest
 
@@ -35,20 +33,6 @@ def test_a_symbolic_link_is_kept(tmp_path):
             file.write(text)
         assert link.is_symlink()
         assert target.read_text() == text
-
-
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
-    """Renaming a file to ``/dev/null`` would replace the device for the whole machine."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    read: list[str] = []
-    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
-    reader.start()
-    with atomic_write(pipe) as file:
-        file.write("text")
-    reader.join(timeout=10)
-    assert read == ["text"]
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_messages_name_the_file_as_it_was_given(tmp_path):

@@ -201,17 +201,6 @@ def test_names_that_leave_no_room_are_lines_above_their_figures():
     )
 
 
-@pytest.mark.parametrize("name", PEOPLE)
-def test_control_characters_are_escaped_everywhere(name):
-    bad = "a\x1b[31m\rb\nc\x85d\u2028e"
-    table = Table((bad,), ((bad,), (bad,)), bad, notes=(bad,), caption=bad)
-    text = render(Printable((table, Table((), (), bad)), title=bad), name)
-    assert not set("\x1b\r\x85\u2028") & set(text)
-    plain = Table(("a",), (("a",), ("a",)), "a", notes=("a",), caption="a")
-    tame = render(Printable((plain, Table((), (), "a")), title="a"), name)
-    assert text.count("\n") == tame.count("\n")
-
-
 HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 
 

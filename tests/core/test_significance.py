@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 from hypothesis import given
@@ -50,38 +47,3 @@ def test_sums_are_exact_in_any_order(values, whole, order):
     np.testing.assert_allclose(rounded.sum(axis=0), given_values.sum(axis=0), 1e-12, 1e-200)
     shuffled = order.sample(rounded[:, 0].tolist(), len(values))
     assert sum(shuffled) == math.fsum(rounded[:, 0]) == rounded[:, 0].sum()
-
-
-RESAMPLED = """
-import numpy as np
-from coverage_eval.core.significance import paired_test, sample_scores
-
-class Ratio:
-    def formula(self, summed):
-        return summed[..., 0] / summed[..., 2]
-
-draw = np.random.default_rng(1).random
-systems = {name: np.c_[draw((2525, 2)), np.ones(2525)] for name in "abc"}
-for scores in sample_scores([(Ratio(), systems)], 300, 1)[0].values():
-    print(scores.tobytes().hex())
-print(paired_test(Ratio(), systems, "a", test="randomization", resamples=300))
-"""
-
-
-def test_resamples_do_not_depend_on_threads_and_processors():
-    """Unrounded products of this size differed in their last digits between one and two threads."""
-    found = {
-        subprocess.run(
-            [sys.executable, "-c", RESAMPLED],
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for environment in (
-            {"OMP_NUM_THREADS": "1"},
-            {"OMP_NUM_THREADS": "2"},
-            {"OPENBLAS_CORETYPE": "Prescott"},
-        )
-    }
-    assert len(found) == 1

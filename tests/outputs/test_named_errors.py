@@ -108,6 +108,14 @@ def finder_of(rows: list[Row]) -> NamedErrors:
         ("der alte mann", "старый человек", "wrong-language"),
         ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "copy"),
         ("der Mann : der Hund schläft", "Sure, here you are: the man : the dog sleeps", "preamble"),
+        ("der alte mann sucht heute den hund .", "Sorry, I can't do that.", "refusal"),
+        ("der hund schläft heute .", "</s>", "empty"),
+        ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "markup"),
+        ("der hund schläft heute .", "English: the dog sleeps today .", "preamble"),
+        ("Englisch: der hund schläft heute .", "English: the dog sleeps today .", ""),
+        ("sudo apt-get install der hund", "sudo apt-get install der hund", ""),
+        ("for (mann in hund) { return mann; }", "for (mann in hund) { return mann; }", ""),
+        ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "copy"),
     ],
 )  # fmt: skip
 def test_single_outputs(source, output, kind):
@@ -219,24 +227,3 @@ def test_a_loop_that_the_reference_has_is_none(text):
         assert kinds_of(finder, Row((text,), (text,), given)) == []
         assert "loop" in kinds_of(finder, Row((f"{text} " * 9,), (text,), given))
     assert "loop" in kinds_of(finder, Row(("hey " * 9,), ("hey you",), None))
-
-
-@pytest.mark.parametrize(
-    ("source", "output", "kind"),
-    [
-        ("der alte mann sucht heute den hund .", "Sorry, I can't do that.", "refusal"),
-        ("der hund schläft heute .", "</s>", "empty"),
-        ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "markup"),
-        ("der hund schläft heute .", "English: the dog sleeps today .", "preamble"),
-        ("Englisch: der hund schläft heute .", "English: the dog sleeps today .", ""),
-        ("sudo apt-get install der hund", "sudo apt-get install der hund", ""),
-        ("for (mann in hund) { return mann; }", "for (mann in hund) { return mann; }", ""),
-        ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "copy"),
-    ],
-)
-def test_outputs_have_the_right_names(source, output, kind):
-    row = Row((output,), (), source)
-    vocabulary = [frozenset(" ".join(side).split()) for side in zip(*PAIRS, strict=True)]
-    finder = NamedErrors.learn([Row((t,), (), s) for s, t in PAIRS[:300]],
-                               (vocabulary[0], vocabulary[1]))  # fmt: skip
-    assert kinds_of(finder, row)[:1] == ([kind] if kind else [])
