@@ -97,13 +97,6 @@ def test_a_string_is_not_taken_for_a_list_of_words():
             ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
 
 
-def test_a_breakdown_of_no_entries_is_refused():
-    comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
-    for top in (0, -1):
-        with pytest.raises(ValueError, match="top must be at least 1"):
-            comparison.break_down(["repeated-ngrams"], top=top)
-
-
 def test_equal_settings_have_equal_signatures():
     links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
     yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
@@ -117,13 +110,3 @@ def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
     with FastAlign.load("model") as loaded:
         monkeypatch.chdir("/")
         assert loaded.align([("ein haus", "a house")])
-
-
-@pytest.mark.slow
-def test_nonsense_in_the_environment_moves_no_picture(run_cli, run_process, tmp_path):
-    (tmp_path / "text").write_text("a b\n")
-    line = ("compare", "--ref", "text", "a=text", "b=text", "-m", "rep", "-o")
-    run_cli(*line, "plain.pdf", cwd=tmp_path)
-    nonsense = {"SOURCE_DATE_EPOCH": "1", "MPLBACKEND": "nonsense"}
-    run_process(*line, "other.pdf", cwd=tmp_path, env=nonsense)
-    assert (tmp_path / "plain.pdf").read_bytes() == (tmp_path / "other.pdf").read_bytes()

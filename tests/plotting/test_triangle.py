@@ -85,14 +85,6 @@ def test_sparsemax_has_seven_regions():
         assert Path(region.outline).contains_point(region.label_at)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.tuples(coordinates, coordinates, coordinates))
-def test_regions_of_sparsemax_hold_the_scores_with_that_support(scores):
-    scores = np.array(scores)
-    support = tuple(bool(p > 1e-9) for p in sparsemax(scores))
-    assert support in regions_containing(np.ones(3), scores)
-
-
 @settings(max_examples=100, deadline=None)
 @given(
     st.tuples(coordinates, coordinates, coordinates),
@@ -160,14 +152,6 @@ def test_cumulative_attention_is_drawn_against_fertilities(axes):
         (lines,) = by_gid(axes[3, column], "fertility")
         assert [list(segment[:, 1]) for segment in lines.get_segments()] == [[1.0, 1.0]] * 3
         assert to_hex(lines.get_color()[0]) == canvas.BOUND.lower()
-
-
-def test_only_unconstrained_columns_exceed_the_fertilities(axes):
-    excess = [
-        [bar.get_height() > 1e-9 for bar in ax.patches if bar.get_gid() == "excess"]
-        for ax in axes[3]
-    ]
-    assert excess == [[True, True, False], [True, True, False], [False] * 3, [False] * 3]
 
 
 class TestTransformationCurves:
