@@ -162,8 +162,6 @@ def test_a_metric_with_marks_has_a_command_with_evidence(shouting):
     (score,) = json.loads(run(shouting, *line, "--sentence-level", "-f", "json"))["scores"]
     assert score["kinds"] == [{"kind": "loud", "side": "output", "meaning": "word in capitals"}]
     assert score["sentences"][0]["marks"] == [MARK]
-    shown = run(shouting, *line, "--worst", "1")
-    assert "output     [A CAT]" in shown
 
 
 def test_a_report_marks_what_a_new_metric_marks(shouting):

@@ -1,4 +1,4 @@
-"""Softmax and sparsemax against exact arithmetic, the authors' outputs, entmax and limit cases."""
+"""Softmax and sparsemax against exact arithmetic, the authors' outputs and limit cases."""
 
 import json
 

@@ -34,9 +34,8 @@ def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dic
 
 
 @pytest.mark.parametrize("kind", [Omissions, Additions])
-@pytest.mark.parametrize("count", [1, 3])
-def test_an_identical_system_changes_no_figure(special, kind, count):
-    names = list(SYSTEMS)[:count]
+def test_an_identical_system_changes_no_figure(special, kind):
+    names = list(SYSTEMS)[:3]
     before = figures(special, kind, names)
     after = figures(special, kind, [*names, f"again {names[0]}"])
     assert after == before | {f"again {names[0]}": before[names[0]]}

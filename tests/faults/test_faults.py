@@ -181,13 +181,6 @@ def slow_training(place: Place) -> str:
     return "align train long long -o model"
 
 
-def test_an_aligner_does_not_outlive_a_killed_run(place):
-    with place.start(slow_training(place)) as run:
-        aligner = wait_for_child(run)
-        run.kill()
-    assert all_gone([aligner])
-
-
 @pytest.mark.parametrize(
     ("name", "number"), [("train", signal.SIGINT), ("compare", signal.SIGTERM)]
 )
