@@ -13,9 +13,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,44 +142,8 @@ def resampling() -> None:
     show("the same, randomization", other, "bootstrap", ours / other)
 
 
-def sparsemax_row(z: Array, u: Array) -> Array:
-    """One row by two sorts, as in the authors' scripts: eqs. 19-22, then a walk upwards.
-
-    Below every split point each position is at its lower end a; the walk frees it there and fixes
-    it at its upper end b, until the level at which the sum is d lies before the next split point.
-    """
-    a, b, d = -z / 2, (u - z) / 2, (1 - z.sum()) / 2
-    lower, upper = np.sort(a), np.sort(b)
-    first, second, slack, tight = 0, 0, 0, a.sum()
-    while second < len(b):
-        free = first < len(a) and lower[first] <= upper[second]
-        point = lower[first] if free else upper[second]
-        if tight + slack * point >= d:
-            break
-        if free:
-            first, slack, tight = first + 1, slack + 1, tight - point
-        else:
-            second, slack, tight = second + 1, slack - 1, tight + point
-    return np.asarray(2 * np.clip((d - tight) / max(slack, 1), a, b) + z)
-
-
-def softmax_row(z: Array, u: Array) -> Array:
-    """One row of Martins and Kreutzer's algorithm: a walk in the order of u / exp(z)."""
-    weights = np.exp(z - z.max())
-    total, left = float(weights.sum()), 1.0
-    alpha = u.copy()
-    for j in np.argsort(u / weights):
-        if left * weights[j] / total <= u[j]:
-            free = left * weights / total <= u
-            alpha[free] = (weights * left / total)[free]
-            break
-        total -= float(weights[j])
-        left -= float(u[j])
-    return alpha
-
-
 def transformations() -> None:
-    """Batches, compared with a softmax plus a sort and with a walk row by row; then long rows."""
+    """Batches, compared with a softmax plus a sort; then long rows."""
     # Once a process has freed a large block, glibc keeps freed memory instead of giving it back
     # after every call, as in any program that works long with such arrays (limit: 32 MB).
     np.empty(3_900_000)
@@ -192,21 +154,14 @@ def transformations() -> None:
         "scores nearly equal": (0.1 * rng.normal(size=shape), rng.uniform(size=shape)),
         "tight bounds": (rng.normal(size=shape), rng.uniform(0.02, 0.15, size=shape)),
     }
-    for batched, row in (
-        (attention.constrained_sparsemax, sparsemax_row),
-        (attention.constrained_softmax, softmax_row),
-    ):
+    for batched in (attention.constrained_sparsemax, attention.constrained_softmax):
         for kind, (z, u) in cases.items():
-            loop = [row(*pair) for pair in zip(z, u, strict=True)]
-            np.testing.assert_allclose(batched(z, u), loop, atol=1e-9)
-            ours, plain, slow = fastest(
+            ours, plain = fastest(
                 partial(batched, z, u),
                 lambda z=z: (attention.softmax(z), np.sort(z, axis=1)),
-                lambda z=z, u=u, row=row: [row(*pair) for pair in zip(z, u, strict=True)],
                 rounds=20,
             )
-            show(f"{batched.__name__}, {kind}", ours, "a walk row by row", slow / ours)
-            show("", ours, "softmax plus sort", plain / ours)
+            show(f"{batched.__name__}, {kind}", ours, "softmax plus sort", plain / ours)
     z, u = rng.normal(size=10**6), rng.uniform(size=10**6)
     problem = attention.canonical_problem(z, u)
     ours, medians = fastest(
@@ -227,10 +182,8 @@ def transformations() -> None:
 
 
 def torch() -> None:
-    """PyTorch's transformations and training steps, compared with softmax and entmax."""
+    """Training steps in PyTorch, compared with softmax."""
     import torch as pt
-
-    import coverage_eval.torch as ours
 
     def clock(work: Work) -> float:
         if device == "cpu":
@@ -238,28 +191,9 @@ def torch() -> None:
         pt.cuda.synchronize()
         return elapsed(lambda: (work(), pt.cuda.synchronize()))
 
-    def forward_and_backward(function: Callable[..., Any], d_alpha: Any, *given: Any) -> None:
-        leaves = [tensor.detach().requires_grad_() for tensor in given]
-        function(*leaves).backward(d_alpha)
-
     pt.set_num_threads(1)
+    names = ("softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax")
     for device in ["cpu", *["cuda"] * pt.cuda.is_available()]:
-        generator = pt.Generator().manual_seed(0)
-        z, d_alpha = (2 * pt.randn(64, 20, 30, generator=generator) for _ in range(2))
-        z, d_alpha, u = (t.to(device) for t in (z, d_alpha, pt.rand(z.shape).clamp(min=0.05)))
-        u[..., -1] = pt.inf
-        functions: dict[str, tuple[Any, ...]] = {
-            "softmax": (ours.softmax, z),
-            "sparsemax": (ours.sparsemax, z),
-            "constrained_softmax": (ours.constrained_softmax, z, u),
-            "constrained_sparsemax": (ours.constrained_sparsemax, z, u),
-            "entmax's sparsemax": (partial(import_module("entmax").sparsemax, dim=-1), z),
-        }
-        works = [partial(forward_and_backward, f, d_alpha, *t) for f, *t in functions.values()]
-        base, *rest = fastest(*works, rounds=40, clock=clock)
-        for name, taken in zip(list(functions)[1:], rest, strict=True):
-            show(f"{name}, 64 × 20 × 30, {device}", taken, "softmax", base / taken)
-        names = ("softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax")
         base, *rest = fastest(*(training_step(n, device) for n in names), rounds=15, clock=clock)
         for name, taken in zip(names[1:], rest, strict=True):
             show(f"training step with {name}, {device}", taken, "softmax", base / taken)

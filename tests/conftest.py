@@ -259,7 +259,7 @@ def _fresh_process(stdin: bytes, cwd: Path | None, env: dict[str, str]) -> Itera
         yield written, said
 
 
-def _in_process(
+def in_process(
     arguments: list[str], stdin: bytes, cwd: Path | None, env: dict[str, str], _timeout: float
 ) -> Done:
     """Run the command in this process."""
@@ -319,7 +319,7 @@ def run_cli() -> RunCli:
     is not 0. Use ``run_process`` for what needs a new process: its start, signals, closed streams,
     and variables that Python reads when it starts.
     """
-    return _runner(_in_process)
+    return _runner(in_process)
 
 
 @pytest.fixture(scope="session")

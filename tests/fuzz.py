@@ -1,18 +1,17 @@
 """``make fuzz``: damage the files of some commands for some time; every fault must be one line.
 
-A run must end with status 0 to 3, print no traceback and no control character, and nothing on
-standard output if it fails. Failing inputs are kept in a folder that the last line names.
+A run must end with status 0 to 3, raise nothing, print no control character, and nothing on
+standard output if it fails. Failing inputs are kept in a folder that the first line names.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import os
 import random
 import resource
 import secrets
+import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -20,9 +19,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from coverage_eval.cli import main as run_command
 from fast_align_wrapper import FastAlign
 from tests.attention_maps.writers import CASES, SAMPLES
+from tests.conftest import in_process
 
 SECONDS, MEMORY, MIN_RUNS = 60, 3 << 30, 10
 CONTROLS = {chr(code) for code in (*range(9), 11, 12, *range(14, 32), 127, 0x9B, 0x202E)}
@@ -109,54 +108,26 @@ def mutate(data: bytes, generator: random.Random) -> bytes:
 
 
 def run(arguments: Sequence[str], folder: Path) -> list[str]:
-    """Run a command in a forked child; return what is wrong with the run."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        _command(list(arguments), folder)
-    end = time.monotonic() + SECONDS
-    while not (done := os.waitpid(child, os.WNOHANG))[0]:
-        if time.monotonic() > end:
-            os.kill(child, 9)
-        time.sleep(0.005)
-    status = os.waitstatus_to_exitcode(done[1])
-    said = (folder / ".stderr").read_bytes().decode("utf-8", "replace")
-    printed = (folder / ".stdout").read_bytes().decode("utf-8", "replace")
+    """Run a command in this process; return what is wrong with the run.
+
+    A run that hangs or crashes ends the fuzzing, and its folder is kept.
+    """
+    signal.alarm(SECONDS)
+    try:
+        status, *outputs = in_process(list(arguments), b"", folder, {}, SECONDS)
+    except Exception as error:
+        return [f"it raised {error!r}"]
+    finally:
+        signal.alarm(0)
+    printed, said = (data.decode("utf-8", "replace") for data in outputs)
     errors = [line for line in said.splitlines() if "warning: " not in line]
     wrong = {
         f"exit status {status}": status not in {0, 1, 2, 3},
-        "a traceback": "Traceback" in said,
         f"{len(errors)} lines of messages": status != 0 and len(errors) > 6,
         "control characters": bool(CONTROLS & set(said + printed)),
         "output of a run that failed": status in {1, 2} and bool(printed),
     }
     return [what for what, is_so in wrong.items() if is_so]
-
-
-def _command(arguments: list[str], folder: Path) -> None:
-    os.setsid()
-    os.chdir(folder)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number, name in ((1, ".stdout"), (2, ".stderr")):
-        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
-    sys.stdout, sys.stderr = (
-        io.TextIOWrapper(os.fdopen(number, "wb", 0), "utf-8", write_through=True)
-        for number in (1, 2)
-    )
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    status = 99
-    try:
-        status = run_command(arguments)
-    except SystemExit as leave:
-        status = leave.code if isinstance(leave.code, int) else 0
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-        os._exit(status)
 
 
 def main() -> int:
@@ -167,6 +138,8 @@ def main() -> int:
     options = parser.parse_args()
     generator, chosen = random.Random(options.seed), targets()
     kept = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    print(f"seed {options.seed}, in {kept}", flush=True)
     runs, failures = 0, 0
     end = time.monotonic() + options.seconds
     while time.monotonic() < end or runs < MIN_RUNS:
@@ -183,11 +156,8 @@ def main() -> int:
             failures += 1
             print(f"{folder}: {target.command}: {', '.join(wrong)}")
         else:
-            for path in sorted(folder.iterdir()):
-                path.unlink() if path.is_file() else None
-            with contextlib.suppress(OSError):
-                folder.rmdir()
-    print(f"seed {options.seed}: {runs:,} inputs, {failures} failures, kept in {kept}")
+            shutil.rmtree(folder)
+    print(f"{runs:,} inputs, {failures} failures")
     return int(failures > 0)
 
 

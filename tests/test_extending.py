@@ -162,18 +162,6 @@ def test_a_metric_with_marks_has_a_command_with_evidence(shouting):
     (score,) = json.loads(run(shouting, *line, "--sentence-level", "-f", "json"))["scores"]
     assert score["kinds"] == [{"kind": "loud", "side": "output", "meaning": "word in capitals"}]
     assert score["sentences"][0]["marks"] == [MARK]
-    shown = run(shouting, *line, "--worst", "1")
-    assert "output     [A CAT]" in shown
-
-
-def test_a_metric_with_marks_is_a_column_with_sentences_and_details(shouting):
-    line = ("-m", "coverage_eval", "compare", "--ref", "refs", "quiet", "loud", "-m", "rep,shout")
-    run(shouting, *line, "--sentence-level", "-o", "details.jsonl")
-    header, *records = map(json.loads, (shouting / "details.jsonl").read_text().splitlines())
-    assert header["kinds"]["Shout"][0]["kind"] == "loud"
-    (found,) = (r for r in records if r["system"] == "loud" and r["segment"] == 1)
-    assert found["metrics"]["Shout"]["marks"] == [MARK]
-    assert "loud       100.00  [A CAT]" in run(shouting, *line, "--worst", "5")
 
 
 def test_a_report_marks_what_a_new_metric_marks(shouting):

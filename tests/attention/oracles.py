@@ -1,69 +1,53 @@
-"""Independent solutions: bisection on the normalisation, in 2600-bit arithmetic, on one row.
+"""Independent solutions for one row, in exact arithmetic: every split point is tried.
 
-No sorting, no sets of positions, no shifting: nothing that the code under test does.
+Sparsemax is in rational numbers, softmax in 1200 bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from fractions import Fraction
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-# Enough for sums of the largest and the smallest double; ordinary numbers need far less.
-PRECISION = 2600
-ORDINARY = 300
-
-
-def _bisect(
-    mass: Callable[[mpmath.mpf], mpmath.mpf], low: mpmath.mpf, high: mpmath.mpf
-) -> mpmath.mpf:
-    """The level at which a decreasing mass equals 1."""
-    for _ in range(200 + max(0, int(mpmath.log(high - low, 2)))):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mass(middle) >= 1 else (low, middle)
-    return low
-
-
-def _problem(z: Sequence[float], u: Sequence[float] | None) -> tuple[int, list[float], list[float]]:
-    """The bits that a problem needs, its scores, and its bounds; bounds above 1 have no effect."""
-    scores = [float(x) for x in z]
-    bounds = [1.0] * len(scores) if u is None else [min(1.0, float(x)) for x in u]
-    ordinary = all(1e-20 < abs(x) < 1e20 for x in (*scores, *bounds) if x)
-    return ORDINARY if ordinary else PRECISION, scores, bounds
-
 
 def sparsemax_oracle(z: Sequence[float], u: Sequence[float] | None = None) -> NDArray[np.float64]:
-    """Euclidean projection of finite scores onto the simplex under optional bounds."""
-    precision, *problem = _problem(z, u)
-    with mpmath.workprec(precision):
-        scores, bounds = (list(map(mpmath.mpf, values)) for values in problem)
+    """Find the highest split point at which the mass is at least 1; τ is there or just above."""
+    limits = np.ones(len(z)) if u is None else np.minimum(u, 1)
+    scores, bounds = ([Fraction(float(x)) for x in row] for row in (z, limits))
+    pairs = list(zip(scores, bounds, strict=True))
 
-        def attention(tau: mpmath.mpf) -> list[mpmath.mpf]:
-            pairs = zip(scores, bounds, strict=True)
-            return [max(mpmath.mpf(0), min(b, s - tau)) for s, b in pairs]
+    def attention(tau: Fraction) -> list[Fraction]:
+        return [max(Fraction(0), min(b, s - tau)) for s, b in pairs]
 
-        tau = _bisect(lambda t: mpmath.fsum(attention(t)), min(scores) - 2, max(scores))
-        return np.array([float(a) for a in attention(tau)])
+    points = sorted({*scores, *(s - b for s, b in pairs)}, reverse=True)
+    below = next((p for p in points if sum(attention(p)) >= 1), points[-1])
+    interior = [s for s, b in pairs if s - b <= below < s]
+    if interior:
+        below += (sum(attention(below)) - 1) / len(interior)
+    return np.array([float(a) for a in attention(below)])
 
 
 def softmax_oracle(z: Sequence[float], u: Sequence[float] | None = None) -> NDArray[np.float64]:
-    """The distribution nearest to softmax in KL under optional bounds, for finite scores."""
-    precision, *problem = _problem(z, u)
-    with mpmath.workprec(precision):
-        scores, bounds = (list(map(mpmath.mpf, values)) for values in problem)
-        weights = [mpmath.exp(s - max(scores)) for s in scores]
-
-        def attention(negative_log_scale: mpmath.mpf) -> list[mpmath.mpf]:
-            scale = mpmath.exp(-negative_log_scale)
-            return [min(b, scale * w) for w, b in zip(weights, bounds, strict=True)]
-
-        spread = max(scores) - min(scores)
-        level = _bisect(
-            lambda t: mpmath.fsum(attention(t)), -spread - 1000, mpmath.mpf(len(scores)) + 2
+    """Fix the positions with the largest exp(z) / u, one more at a time, until no other is over."""
+    limits = np.ones(len(z)) if u is None else np.minimum(u, 1)
+    with mpmath.workprec(1200):
+        top = mpmath.mpf(float(max(z)))
+        weights = [mpmath.exp(mpmath.mpf(float(x)) - top) for x in z]
+        bounds = [mpmath.mpf(float(x)) for x in limits]
+        order = sorted(
+            range(len(z)), key=lambda j: weights[j] / bounds[j] if bounds[j] else mpmath.inf
         )
-        return np.array([float(a) for a in attention(level)])
+        left = mpmath.mpf(1)
+        while True:
+            free = mpmath.fsum(weights[j] for j in order)
+            if len(order) == 1 or weights[order[-1]] * left <= bounds[order[-1]] * free:
+                break
+            left -= bounds[order.pop()]
+        share = {j: min(bounds[j], weights[j] * left / free) for j in order}
+        return np.array([float(share.get(j, bounds[j])) for j in range(len(z))])
 
 
 def random_problem(

@@ -1,57 +1,18 @@
-"""Small, awkward constrained problems against exact arithmetic.
-
-The oracles try every split point, in rational numbers or in 1200 bits, one row at a time.
-"""
+"""Small, awkward constrained problems against exact arithmetic."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from coverage_eval.attention import constrained_softmax, constrained_sparsemax
+from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
 Array = NDArray[np.float64]
 ROWS = 100
-
-
-def exact_sparsemax(z: Array, u: Array) -> Array:
-    """Find the highest split point at which the mass is at least 1; τ is there or just above."""
-    scores, bounds = ([Fraction(float(x)) for x in row] for row in (z, np.minimum(u, 1)))
-    pairs = list(zip(scores, bounds, strict=True))
-
-    def attention(tau: Fraction) -> list[Fraction]:
-        return [max(Fraction(0), min(b, s - tau)) for s, b in pairs]
-
-    points = sorted({*scores, *(s - b for s, b in pairs)}, reverse=True)
-    below = next((p for p in points if sum(attention(p)) >= 1), points[-1])
-    interior = [s for s, b in pairs if s - b <= below < s]
-    if interior:
-        below += (sum(attention(below)) - 1) / len(interior)
-    return np.array([float(a) for a in attention(below)])
-
-
-def exact_softmax(z: Array, u: Array) -> Array:
-    """Fix the positions with the largest exp(z) / u, one more at a time, until no other is over."""
-    with mpmath.workprec(1200):
-        top = mpmath.mpf(float(z.max()))
-        weights = [mpmath.exp(mpmath.mpf(float(x)) - top) for x in z]
-        bounds = [mpmath.mpf(float(x)) for x in np.minimum(u, 1)]
-        order = sorted(
-            range(len(z)), key=lambda j: weights[j] / bounds[j] if bounds[j] else mpmath.inf
-        )
-        left = mpmath.mpf(1)
-        while True:
-            free = mpmath.fsum(weights[j] for j in order)
-            if len(order) == 1 or weights[order[-1]] * left <= bounds[order[-1]] * free:
-                break
-            left -= bounds[order.pop()]
-        share = {j: min(bounds[j], weights[j] * left / free) for j in order}
-        return np.array([float(share.get(j, bounds[j])) for j in range(len(z))])
 
 
 def ordinary(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
@@ -116,7 +77,7 @@ def problems(kind: str) -> tuple[Array, Array]:
 def test_sparsemax_is_exact(kind):
     z, u = problems(kind)
     found = constrained_sparsemax(z, u)
-    expected = np.array([exact_sparsemax(*row) for row in zip(z, u, strict=True)])
+    expected = np.array([sparsemax_oracle(*row) for row in zip(z, u, strict=True)])
     np.testing.assert_allclose(found, expected, rtol=0, atol=4e-16)
     assert abs(found.sum(axis=1) - 1).max() < 1e-15
 
@@ -125,6 +86,6 @@ def test_sparsemax_is_exact(kind):
 def test_softmax_is_exact(kind):
     z, u = problems(kind)
     found = constrained_softmax(z, u)
-    expected = np.array([exact_softmax(*row) for row in zip(z, u, strict=True)])
+    expected = np.array([softmax_oracle(*row) for row in zip(z, u, strict=True)])
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=4e-16)
     assert abs(found.sum(axis=1) - 1).max() < 1e-15

@@ -72,14 +72,6 @@ def test_a_row_with_huge_scores_or_a_nan_does_not_affect_other_rows(bad, low):
                 transform(z, u)
 
 
-def test_padding_without_a_bound_does_not_affect_other_rows():
-    """The NaN of a bound at padding must not hide the wide bounds of another row."""
-    z = np.array([[2.0, -np.inf], [-0.47, -0.78], [0.0, 0.0]])
-    u = np.array([[1.5, np.nan], [1e9, 1e9], [1.0, 1.0]])
-    expected = [[1.0, 0.0], [0.655, 0.345], [0.5, 0.5]]
-    np.testing.assert_allclose(constrained_sparsemax(z, u), expected, rtol=1e-15)
-
-
 def test_a_long_row_of_words_at_their_bounds_with_an_exhausted_word_of_tiny_weight():
     z, u = np.arange(1100) * 10.0, np.r_[0.0, np.full(1099, 1.05 / 1100)]
     alpha = constrained_softmax(z, u)

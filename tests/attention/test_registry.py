@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from coverage_eval.attention import (
     TRANSFORMATIONS,
     AttentionError,
-    AttentionStep,
-    BilinearScore,
-    Transformation,
-    attend,
-    attend_vjp,
-    attend_with_credit,
     find_transformation,
 )
 
@@ -48,25 +40,3 @@ def test_shapes_of_attention_and_gradients(transformation):
     assert len(gradients) == len(arguments)
     for gradient in gradients:  # the sum of attention does not change
         np.testing.assert_allclose(gradient, np.zeros_like(z), atol=1e-14)
-
-
-def evenly(z: ArrayLike, *, axis: int = -1, mask: Any = None) -> Array:
-    """The same attention to every position that may be used, whatever its score."""
-    usable = np.ones(np.shape(z), dtype=bool) if mask is None else mask
-    return np.asarray(usable / usable.sum(axis=axis, keepdims=True))
-
-
-@pytest.fixture
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    zero = Transformation("evenly", "even", False, evenly, lambda d, alpha, axis=-1: 0 * d * alpha)
-    monkeypatch.setitem(TRANSFORMATIONS, "evenly", zero)  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("_registered")
-def test_a_new_transformation_is_used_by_steps_and_credit():
-    attention, _ = attend_with_credit([[1.0, 2.0, 3.0, 4.0]], 1.0, "even")
-    np.testing.assert_array_equal(attention, [[0.25] * 4])
-    step = AttentionStep(BilinearScore(), "evenly")
-    result = attend(np.ones((1, 2, 3)), np.eye(3)[None], step, lengths=[2])
-    np.testing.assert_array_equal(result.attention, [[[0.5, 0.5, 0.0]] * 2])
-    assert not attend_vjp(result, d_attention=np.ones((1, 2, 3))).states.any()

@@ -67,17 +67,3 @@ def test_damaged_files_are_read_or_refused(data, tmp_path):
     chosen = {"layer": data.draw(number), "head": data.draw(number | st.just("mean"))}
     for input_format in (None, data.draw(st.sampled_from(sorted(FORMATS)))):
         assert_read_or_refused(path, input_format, texts=data.draw(st.booleans()), **chosen)
-
-
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    head=st.sampled_from([b"", b"PK\x03\x04", b"\x80\x02", b"\x93NUMPY\x01\x00", b"(dp0\n", b"{"]),
-    content=st.binary(max_size=100),
-)
-def test_random_bytes_are_read_or_refused(head, content, tmp_path):
-    path = tmp_path / "dump"
-    path.write_bytes(head + content)
-    for input_format in (None, *FORMATS):
-        assert_read_or_refused(path, input_format, texts=True)

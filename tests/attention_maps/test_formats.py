@@ -14,7 +14,6 @@ from coverage_eval.attention_maps import FORMATS, AttentionMap, load
 from coverage_eval.attention_maps.dumps import Dump
 from coverage_eval.attention_maps.load import recognise
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning
 from tests.attention_maps import writers
 from tests.attention_maps.writers import CASES, SAMPLES, Case, Sample, sample
 
@@ -186,11 +185,3 @@ def test_the_error_for_an_unknown_format_quotes_its_beginning(tmp_path):
         load(tmp_path)
     with pytest.raises(DataError, match="'nonsense' is not one of"):
         load(save(tmp_path, b"x"), input_format="nonsense")
-
-
-def test_a_file_whose_rows_do_not_sum_to_1_causes_a_warning(tmp_path):
-    thin = Sample(("a", "b"), ("x",), np.full((2, 3), 0.1))
-    path = save(tmp_path, writers.jsonl([thin]))
-    with pytest.warns(CorpusWarning, match=r"1 of 1 rows.*segment 1, row 1: 0\.30") as caught:
-        load(path)
-    assert caught[0].filename == __file__

@@ -78,7 +78,7 @@ def test_no_table_is_cut(name, run_cli, demonstration):
 
 README = {
     "compare --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en": "",
-    "omissions dropping.en --src test.de --model finder --worst 2": "More of the worst: --worst 20",
+    "omissions dropping.en --src test.de --model finder --worst 2": "output  ",
     "report --ref test.en --src test.de --model model -m rep,softdrop careful.en dropping.en "
     "-o report.html": "→ report.html",
     "audit": "16 other claims hold.",

@@ -33,22 +33,9 @@ def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dic
     return {name: result.score("o", name).score for name in names}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Omissions, Additions])
-@pytest.mark.parametrize("count", [2, 4])
-def test_an_output_has_the_same_figure_beside_systems_and_peers(special, kind, count):
-    names = list(SYSTEMS)[:count]
-    compared = figures(special, kind, names)
-    for name in names:
-        peers = [SYSTEMS[other] for other in names if other != name]
-        alone = kind(special).corpus_score(SYSTEMS[name], None, SOURCES, peers=peers)
-        assert alone.score == compared[name]
-
-
-@pytest.mark.parametrize("kind", [Omissions, Additions])
-@pytest.mark.parametrize("count", [1, 3])
-def test_an_identical_system_changes_no_figure(special, kind, count):
-    names = list(SYSTEMS)[:count]
+def test_an_identical_system_changes_no_figure(special, kind):
+    names = list(SYSTEMS)[:3]
     before = figures(special, kind, names)
     after = figures(special, kind, [*names, f"again {names[0]}"])
     assert after == before | {f"again {names[0]}": before[names[0]]}

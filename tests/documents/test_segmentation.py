@@ -23,7 +23,6 @@ from coverage_eval.documents.path import (
     NOWHERE,
     Evidence,
     Run,
-    _ranges,
     find_path,
 )
 from coverage_eval.documents.segment import Segmenter, summary
@@ -136,25 +135,6 @@ def test_a_long_gap_is_a_missing_passage(segmenter, kept):
     assert sum(a == b for a, b in zip(found.lines, expected, strict=True)) >= 590
 
 
-def test_the_search_in_repetitive_documents_is_linear(segmenter, monkeypatch):
-    monkeypatch.setattr(segment_path, "MAX_CELLS", 100_000)
-    monkeypatch.setattr(segment_path, "WHOLE", 20)
-    cells = []
-
-    def ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
-        found = _ranges(evidence)
-        cells.append(sum((last - first) * (high - low) for first, last, low, high in found))
-        return found
-
-    monkeypatch.setattr(segment_path, "_ranges", ranges)
-    sources, targets = document(4, 16)
-    for times in (60, 120):
-        assert segmenter(targets * times, sources * times).lines == targets * times
-    words = sum(len(line.split()) for line in targets)
-    for found, times in zip(cells, (60, 120), strict=True):
-        assert found <= 100_000 + 3 * segment_path.MARGIN * words * times
-
-
 # What is cut
 
 
@@ -178,21 +158,6 @@ def test_each_character_is_in_one_piece(lines, tokenize):
         ends = piece.end
     by_line = "".join(found.lines) + "".join(piece.text for piece in found.extra)
     assert sorted("".join(by_line.split())) == sorted("".join(text.split()))
-
-
-@pytest.mark.parametrize(
-    ("tokenize", "text", "cut"),
-    [
-        ("13a", 'Say "no", now.', ["Say", '"', "no", '"', ",", "now", "."]),
-        ("13a", "a &quot;b&quot; c", ["a", "&quot;", "b", "&quot;", "c"]),
-        ("zh", "日本 語", ["日", "本", "語"]),
-        ("none", "**Two** words", ["**Two**", "words"]),
-    ],
-)
-def test_tokens_are_found_in_the_text(tokenize, text, cut):
-    words = OutputWords.read(text, Tokenizer(tokenize))
-    ends = [*words.starts[1:], len(text)]
-    assert [text[a:b].strip() for a, b in zip(words.starts, ends, strict=True)] == cut
 
 
 def boundaries(text: str) -> list[tuple[str, str]]:
@@ -411,16 +376,6 @@ def test_a_summary_counts_documents_together():
         "4 reference lines: 3 have text, 1 has none (25.0%); 1 piece of the output (5 words) "
         "belongs to no line"
     )
-
-
-@pytest.mark.parametrize(("lines", "sentences"), [(1, 1), (1, 8), (2, 6)])
-def test_documents_of_few_long_lines_are_cut_too(segmenter, lines, sentences):
-    sources, targets = document(lines * sentences, 12)
-    parts = [slice(n * sentences, (n + 1) * sentences) for n in range(lines)]
-    expected = [" ".join(targets[part]) for part in parts]
-    found = segmenter(" ".join(expected), [" ".join(sources[part]) for part in parts])
-    assert found.lines == expected
-    assert found.missing == ()
 
 
 # Scores

@@ -11,7 +11,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -182,13 +181,6 @@ def slow_training(place: Place) -> str:
     return "align train long long -o model"
 
 
-def test_an_aligner_does_not_outlive_a_killed_run(place):
-    with place.start(slow_training(place)) as run:
-        aligner = wait_for_child(run)
-        run.kill()
-    assert all_gone([aligner])
-
-
 @pytest.mark.parametrize(
     ("name", "number"), [("train", signal.SIGINT), ("compare", signal.SIGTERM)]
 )
@@ -278,22 +270,3 @@ def test_two_runs_write_one_model_and_read_another(place):
     assert (place.folder / "model").read_bytes() == alone
     assert (place.folder / "one").read_bytes() == (place.folder / "two").read_bytes()
     assert place.leftovers == []
-
-
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_jobs_work_with_every_way_to_start_processes(place, method, run_cli):
-    for name in ("hyp", "ref"):
-        lines = (place.folder / name).read_text()
-        (place.folder / f"long.{name}").write_text(lines * 12)
-    program = (
-        "import multiprocessing, sys\n"
-        f"multiprocessing.set_start_method({method!r})\n"
-        "from coverage_eval.cli import main\n"
-        "sys.exit(main())\n"
-    )
-    arguments = ("rep", "long.hyp", "long.ref", "-f", "json")
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments, "--jobs", "2"], cwd=place.folder,
-        check=True, capture_output=True, timeout=300, text=True,
-    )  # fmt: skip
-    assert done.stdout == run_cli(*arguments, "--jobs", 1, cwd=place.folder).stdout

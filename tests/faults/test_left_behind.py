@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -10,7 +9,6 @@ from functools import partial
 
 import pytest
 
-from fast_align_wrapper.files import remove_folder
 from tests.aligner.fake_aligners import all_gone
 from tests.faults.test_faults import children_of, inputs, place
 
@@ -42,13 +40,6 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path, method):
         assert run.stdout.read() == b""
     if method != "forkserver":  # whose server starts the workers, and ends by itself
         assert all_gone(offspring)
-
-
-def test_a_forked_child_leaves_its_parents_folder(tmp_path):
-    remove_folder(tmp_path, os.getpid() + 1)
-    assert tmp_path.exists()
-    remove_folder(tmp_path, os.getpid())
-    assert not tmp_path.exists()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from coverage_eval.papers import (
 )
 from coverage_eval.papers.audit_tables import AUDITS, run_audit
 from coverage_eval.papers.claims import Audit, Claim, Verdict, present_audit
-from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_figure1, load_table
+from coverage_eval.papers.printed import PrintedTable, load_figure1, load_table
 
 Vector = NDArray[np.float64]
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
@@ -198,19 +198,6 @@ def test_verdicts_on_the_tables_of_the_report():
     assert [fact.decisive for fact in fastest] == [True] * 2 + [False] * 4
     # 3.73 against 3.30 seconds.
     assert by_text(claims, "not by much").facts[0].outcome == "1.13 times"
-
-
-def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch):
-    table = load_table("report_table2")
-    cell = PrintedCell("0.12 ± 0.022", 0.12, 0.022)
-    key = ("sparsemax", "Iris", "cross-validation JS")
-    wide = replace(table, cells={**table.cells, key: cell})
-    monkeypatch.setattr(
-        audit_tables, "load_table", lambda n: wide if n == "report_table2" else load_table(n)
-    )
-    claims = audit_tables.audit_report_tables()
-    assert by_text(claims, "very much alike").verdict is Verdict.CONFIRMED
-    assert by_text(claims, "only for one dataset").verdict is Verdict.UNDECIDED
 
 
 def test_only_iris_improved_by_tables_2_and_3():

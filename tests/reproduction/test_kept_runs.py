@@ -18,7 +18,6 @@ from tests.reproduction.conftest import SCRIPTS
 import score  # isort: skip
 from resample import DRAWS, gains, resampled  # isort: skip
 from score import FORMS, check_run, table_file  # isort: skip
-from systems import TABLES  # isort: skip
 
 FILES = {
     "multi30k-de-en": ("multi30k-de-en", "train.de train.en val.en test_2016_flickr.de "
@@ -63,13 +62,6 @@ def test_the_page_has_twelve_conclusions_in_at_most_2500_words():
     assert [line.split(".")[0] for line in conclusions.strip().splitlines()] == [
         str(number) for number in range(1, 13)
     ]
-
-
-@pytest.mark.slow
-def test_a_cell_of_the_page_must_fit_one_row():
-    for cell in ("scores / softmax / mean / .2f", "scores / no such system / mean / .2f"):
-        with pytest.raises(SystemExit, match=r"rows fit"):
-            script().fill("{{" + cell + "}}", tables())
 
 
 def test_the_sign_test_has_a_direction():
@@ -193,10 +185,3 @@ def test_every_kept_score_is_recomputed_from_the_translations(name, shared, tmp_
     assert len(rows) >= 150
     tables = {what.partition(":")[0] for what, *_ in rows}
     assert {table_file("table1", form) for form in FORMS} <= tables
-
-
-def test_a_system_of_both_tables_has_one_model():
-    """csparsemax of Table 1 is PREDICTED c = 0.2 of Table 2."""
-    first = {system.file: system.name for system in TABLES["table1"]}
-    both = {s.name: first[s.file] for s in TABLES["table2"] if s.file in first}
-    assert both == {"PREDICTED c = 0.2": "csparsemax"}

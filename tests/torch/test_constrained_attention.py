@@ -362,26 +362,6 @@ def test_values_at_padding_have_no_effect(kind, transformation):
         assert clean is spoilt is None or torch.equal(clean, spoilt)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("kind", SCORERS)
-def test_every_scorer_takes_a_step_in_half_precision(kind, dtype):
-    rng = np.random.default_rng(6)
-    scorer, _ = scorer_of(kind, rng)
-    values = inputs(kind, rng)
-    contexts = []
-    for wanted in (torch.float32, dtype):
-        module = ours.ConstrainedAttention(scorer, exhaustion=0.2).to(wanted)
-        state, memory = (torch.tensor(values[n]).to(dtype).to(wanted) for n in ("states", "memory"))
-        state.requires_grad_()
-        source = module.source(memory, mask=MASK, fertilities=torch.tensor(values["fertilities"]))
-        context, alpha, _ = module(state[:, 0], source, torch.tensor(values["cumulative"]).float())
-        assert (context.dtype, alpha.dtype) == (wanted, torch.float32)
-        contexts.append(context.float())
-        (d_state,) = torch.autograd.grad(context.float().sum(), state)
-        assert d_state.isfinite().all()
-    assert torch.allclose(*contexts, atol=0.1)
-
-
 def test_sources_follow_the_hypotheses_of_a_beam():
     rng = np.random.default_rng(8)
     scorer, _ = scorer_of("general", rng)

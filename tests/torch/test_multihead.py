@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coverage_eval import attention as reference
-from coverage_eval.attention import AttentionError, InfeasibleBoundsError
+from coverage_eval.attention import AttentionError
 from tests.torch.test_transformations import ONE_GRAPH  # skipped without PyTorch, and this with it
 
 torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
@@ -169,17 +169,6 @@ def test_fertilities_of_a_batch_can_be_set_as_an_attribute():
     wanted = module(query, memory, memory, fertilities=fertilities)[0]
     module.fertility = fertilities
     assert torch.equal(module(query, memory, memory)[0], wanted)
-
-
-def test_without_a_sink_fertilities_must_suffice_for_the_target():
-    module = heads(sink=False, fertility=1.0)
-    query, memory = states(T), states(S, seed=2)
-    module(query, memory, memory)
-    with pytest.raises(InfeasibleBoundsError, match="sum to 3 are too few for 4 steps"):
-        module(query, memory, memory, PADDING)
-    module(query, memory, memory, PADDING, query_padding_mask=ENDED)
-    with pytest.raises(InfeasibleBoundsError, match="the number of steps is unknown"):
-        module.source(memory)
 
 
 @pytest.mark.parametrize("transformation", ["csoftmax", "csparsemax"])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from coverage_eval.quality.meteor import matching
 from coverage_eval.quality.meteor.matching import (
     BEAM_SIZE,
     Block,
@@ -164,36 +161,6 @@ def transcription(found: Found, beam: int) -> list[Match]:
 @given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
 def test_the_search_agrees_with_the_description(found, beam):
     assert align(found, beam) == transcription(found, beam)
-
-
-@given(
-    crowded_blocks().filter(lambda blocks: blocks[0]),
-    st.lists(
-        st.tuples(
-            st.integers(0, 9), st.integers(0, 2**16 - 1), st.integers(2, 4), st.integers(-1, 15)
-        ),
-        min_size=1,
-        max_size=4,
-    ),
-    st.integers(1, 9),
-)
-def test_a_crowded_position_keeps_the_best_of_all_extensions(blocks, states, beam):
-    """Compared with all extensions, made one by one and sorted by rank."""
-    chunk, credit, position = 1 << 12, 1 << 16, 3
-    paths: list[matching.SearchPath] = sorted(
-        ((*state, None) for state in states), key=itemgetter(0)
-    )
-    options = [matching.make_option(c, position, credit) for c in in_order(blocks[0])]
-    expected = matching.extend_paths(paths, position, options, chunk)
-    arguments = (paths, position, blocks[0], chunk, credit, beam)
-    kept = matching.extend_crowded(*arguments, last=False)
-    assert kept == sorted(expected, key=itemgetter(0))[:beam]
-
-    def closed(path: matching.SearchPath) -> int:
-        return path[0] + (chunk if path[3] >= 0 else 0)
-
-    kept = matching.extend_crowded(*arguments, last=True)
-    assert min(kept, key=closed) == min(expected, key=closed)
 
 
 @given(crowded_blocks(), st.sampled_from([1, 2, 3, 7, 40]))
