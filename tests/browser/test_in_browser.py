@@ -101,7 +101,7 @@ def test_every_score_is_that_of_compare(reader, folder, compared, details):
             figure, interval, *more = cells.nth(column).inner_text().split("\n")
             assert figure.rstrip("*") == f"{score['score']:.2f}"
             low, high = (score["confidence"][end] for end in ("low", "high"))
-            assert interval == f"[{low:.2f}, {high:.2f}]"
+            assert interval == f"{low:.2f}–{high:.2f}"
             if score["metric"] in {"REP", "DROP"}:
                 flagged = len(with_errors(details, system, score["metric"]))
                 assert more[-1] == f"{flagged} of 500 flagged"
