@@ -10,8 +10,6 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import look_for_links
-from coverage_eval.core.checks import Inputs, Sample
 from coverage_eval.core.errors import DataError
 from tests.rows import make_text_rows
 
@@ -120,15 +118,6 @@ def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
     aligner = Aligner.from_links(tmp_path / "ref", HYPOTHESIS)
     with pytest.raises(DataError, match="ref: line 3: link 1-0 is out of range"):
         list(aligner.align(make_text_rows(*TEXTS), compat="acl2018"))
-
-
-def test_a_file_without_any_link_is_reported_and_not_held_in_memory(tmp_path):
-    (tmp_path / "blank").write_text("\n \n")
-    aligner = Aligner.from_links(tmp_path / "blank", [[], [(0, 0)]])
-    columns = aligner.columns
-    assert [isinstance(column.lines(), list) for column in columns] == [False, True]
-    inputs = Inputs(Sample(), aligner=aligner)
-    assert list(look_for_links(inputs)) == [(columns[0].name, "no line has a link")]
 
 
 @pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import struct
 import subprocess
 from pathlib import Path
 
@@ -26,22 +25,6 @@ def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
         target = [word.upper() for word in words if chance.random() < 0.9] or ["X"]
         corpus.append((" ".join(words), " ".join(target)))
     return corpus
-
-
-def test_empty_sides_in_forced_mode(tools, tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", PLAIN)
-    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
-    text = b"das buch ||| the book\n ||| the book\ndas ||| \n ||| \nneu ||| new\n"
-    done = tools.fast_align(
-        *["-i", "-", "-f", tmp_path / "params", "-d", "--posteriors", tmp_path / "post"], stdin=text
-    )
-    sides = [line.split(" ||| ") for line in done.lines]
-    assert [side[2] for side in sides] == ["0-0 1-1", "", "", "", "0-0"]
-    assert all(float(side[3]) < 0 for side in sides)
-    content = (tmp_path / "post").read_bytes()
-    empty = content[8 + 4 * (2 + 2 + 4) :]
-    assert struct.unpack_from("<IIff", empty) == (2, 0, 1.0, 1.0)
-    assert struct.unpack_from("<IIII", empty, 16) == (0, 1, 0, 0)
 
 
 @pytest.mark.parametrize("division", [["--threads", 2], ["--threads", 8], ["--memory", 5000]])

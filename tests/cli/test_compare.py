@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from coverage_eval.cli.commands.compare import compare
+from coverage_eval.quality.meteor.words import data_file
 from coverage_eval.repetition.rep import REP
-from tests.cli.tools import without
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -196,14 +197,15 @@ def test_missing_files_are_found_before_anything_is_counted(run_cli, corpus, mon
         assert "none" in result.stderr
 
 
-def test_without_the_meteor_extra_the_other_metrics_are_computed(run_process, corpus, tmp_path):
+def test_without_the_meteor_extra_the_other_metrics_are_computed(run_cli, corpus, monkeypatch):
     options = ("compare", "--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
-    hidden = {"cwd": corpus, "env": without("pycocoevalcap", tmp_path)}
-    result = run_process(*options, **hidden)
+    monkeypatch.setitem(sys.modules, "pycocoevalcap", None)  # so that Python does not find it
+    data_file.cache_clear()
+    result = run_cli(*options, cwd=corpus)
     assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
     assert result.stderr == ""
     (note,) = [note for note in json.loads(result.stdout)["remarks"] if "no METEOR" in note]
-    refused = run_process(*options, "--metrics", "meteor,rep", check=False, **hidden)
+    refused = run_cli(*options, "--metrics", "meteor,rep", check=False, cwd=corpus)
     assert (refused.returncode, refused.stdout) == (1, "")
     for line in (note, refused.stderr):
         assert "pip install 'coverage-eval[meteor]'" in line

@@ -77,21 +77,3 @@ def on_a_terminal(
         text = other.read().decode()
     assert process.returncode == 0, text
     return shown.decode(), text
-
-
-def without(packages: str, folder: Path) -> dict[str, str]:
-    """An environment in which Python does not find these packages."""
-    (folder / "sitecustomize.py").write_text(
-        "import importlib.metadata as metadata, importlib.util as util, sys\n"
-        "find = util.find_spec\n"
-        f"hidden = {packages.split()!r}\n"
-        "util.find_spec = lambda name, *rest: None if name in hidden else find(name, *rest)\n"
-        "version = metadata.version\n"
-        "def find_version(name):\n"
-        "    if name in hidden:\n"
-        "        raise metadata.PackageNotFoundError(name)\n"
-        "    return version(name)\n"
-        "metadata.version = find_version\n"
-        "sys.modules.update(dict.fromkeys(hidden))\n"
-    )
-    return {"PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.report.html import make_report, report_values
-from coverage_eval.comparison.report.segments import ReportOptions, find_examples, pack_attention
+from coverage_eval.comparison.report.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics
@@ -133,11 +132,6 @@ def test_names_and_words_are_escaped():
     assert "<title>&lt;u&gt;</title>" in report.html
     assert not re.search(r'<(?:i|u)>|<b>"', report.html)
     assert report.html.count("</script>") == report.html.count("<script")
-
-
-def test_attention_weights_are_in_hundredths():
-    weights = AttentionMap(np.array([[0.254, 0.746]]), source=("a", "b"), hypothesis=("c",))
-    assert pack_attention(weights)["weights"] == [[25, 75]]
 
 
 def test_examples_show_the_words_around_the_first_mark():

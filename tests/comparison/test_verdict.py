@@ -284,9 +284,8 @@ def test_eleven_systems_can_differ():
         f"s{n}": [" ".join(w for w in line.split() if chance.random() < 0.7) for line in repeating]
         for n in range(1, 11)
     }
-    for names in (worse, dict(list(worse.items())[:9])):
-        found = ce.compare({**names, "s0": REFERENCES}, REFERENCES, metrics=["bleu", "rep"])
-        assert (found.verdict.kind, found.verdict.systems) == ("take", ("s0",))
+    found = ce.compare({**worse, "s0": REFERENCES}, REFERENCES, metrics=["bleu", "rep"])
+    assert (found.verdict.kind, found.verdict.systems) == ("take", ("s0",))
 
 
 @pytest.mark.parametrize(

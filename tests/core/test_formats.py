@@ -178,15 +178,6 @@ def test_cells_that_do_not_fit_side_by_side_are_printed_below_each_other():
     assert len(second.splitlines()) == 21
 
 
-def test_five_scores_of_three_systems_are_one_table_in_80_columns():
-    names = ("BLEU ↑", "METEOR ↑", "REP ↓", "DROP ↓", "SoftDROP ↓")
-    cells = [ScoreCell(38.12, 36.45, 39.81, p=0.0004)] * 5
-    text = render(one(("system", *names), *(("fifteen-letters", *cells),) * 3), columns=80)
-    table, _ = text.split("\n\n")  # and the legend of the star
-    assert len(table.splitlines()) == 2 + 3 * 3
-    assert max(map(len, table.splitlines())) == 80
-
-
 def test_names_that_leave_no_room_are_lines_above_their_figures():
     cells = [ScoreCell(1.5, 1.0, 2.0, p=0.5)] * 3
     printable = one(("system", "BLEU ↑", "REP ↓", "DROP ↓"), ("a" * 20, *cells))
