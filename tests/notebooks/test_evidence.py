@@ -40,6 +40,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_make_evidence_measures_every_kept_table(data, tmp_path):
     done = subprocess.run(
         [sys.executable, str(EVIDENCE), str(data), "--most", "110", "--tables", str(tmp_path)],
