@@ -39,11 +39,12 @@ _OTHER_SCRIPT = "старик медленно идёт через площад�
 
 
 class PlantedRow(NamedTuple):
-    """A source, an output, and the kind of error that was put into it; empty for none."""
+    """A source, an output, and the kind of error that was put into it, and how; empty for none."""
 
     source: str
     output: str
     kind: str = ""
+    how: str = ""
 
     @property
     def row(self) -> Row:
@@ -84,29 +85,29 @@ def plant(pairs: Sequence[tuple[str, str]], language: str, seed: int = 0) -> lis
 
     first, second = _PREAMBLES[language]
     foreign = iter(_OTHER_LANGUAGE)
-    errors: list[tuple[str, int, Callable[[PlantedRow], str]]] = [
-        ("empty", 6, lambda _: random.choice(["", " ", "."])),
-        ("copy", 5, lambda row: row.source),
-        ("copy", 3,
+    errors: list[tuple[str, str, int, Callable[[PlantedRow], str]]] = [
+        ("empty", "empty", 6, lambda _: random.choice(["", " ", "."])),
+        ("copy", "the source", 5, lambda row: row.source),
+        ("copy", "the source but for a word", 3,
          lambda row: nearly(row.source) if row.source.count(" ") > 6 else row.source),
-        ("refusal", 6, lambda _: _REFUSALS[language]),
-        ("wrong-language", 4, lambda _: next(foreign)),
-        ("wrong-language", 2, lambda _: _OTHER_SCRIPT),
-        ("loop", 6, lambda row: loop(row.output)),
-        ("loop", 3, lambda row: list_up(row.output)),
-        ("truncated", 14, lambda row: halve(row.output)),
-        ("preamble", 7, lambda row: first + row.output),
-        ("preamble", 5, lambda row: second + row.output),
-        ("note", 6, lambda row: row.output + _NOTES[language]),
-        ("markup", 5, lambda row: f"```\n{row.output}\n```"),
-        ("markup", 5, lambda row: f"**{row.output}**"),
-        ("markup", 3, lambda row: f"## Text\n\n{row.output}"),
-        ("copy", 3, lambda row: f"{row.source} = {row.output}"),
-        ("loop", 3, lambda row: f"1. {row.output} 2. {row.output}"),
-        ("overlong", 4,
+        ("refusal", "a refusal", 6, lambda _: _REFUSALS[language]),
+        ("wrong-language", "another language", 4, lambda _: next(foreign)),
+        ("wrong-language", "another script", 2, lambda _: _OTHER_SCRIPT),
+        ("loop", "a loop", 6, lambda row: loop(row.output)),
+        ("loop", "item 1, item 2, …", 3, lambda row: list_up(row.output)),
+        ("truncated", "the first half", 14, lambda row: halve(row.output)),
+        ("preamble", "'Here is the translation:'", 7, lambda row: first + row.output),
+        ("preamble", "'Sure! In plain words:'", 5, lambda row: second + row.output),
+        ("note", "a note at the end", 6, lambda row: row.output + _NOTES[language]),
+        ("markup", "a code fence", 5, lambda row: f"```\n{row.output}\n```"),
+        ("markup", "bold", 5, lambda row: f"**{row.output}**"),
+        ("markup", "a heading", 3, lambda row: f"## Text\n\n{row.output}"),
+        ("copy", "the source and the translation", 3, lambda row: f"{row.source} = {row.output}"),
+        ("loop", "the output twice", 3, lambda row: f"1. {row.output} 2. {row.output}"),
+        ("overlong", "three lines more", 4,
          lambda row: " ".join([row.output, *(target for _, target in random.sample(pairs, 3))])),
     ]  # fmt: skip
-    for kind, count, spoil in errors:
+    for kind, how, count, spoil in errors:
         for place in [places.pop() for _ in range(count)]:
-            rows[place] = PlantedRow(rows[place].source, spoil(rows[place]), kind)
+            rows[place] = PlantedRow(rows[place].source, spoil(rows[place]), kind, how)
     return rows
