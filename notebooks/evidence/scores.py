@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from planting import CleanSegment, Injection, WordPool
 from sklearn.metrics import roc_auc_score
 
 from coverage_eval.align.aligner import AlignedRow, ModelAligner
@@ -18,6 +17,7 @@ from coverage_eval.core.measure import measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
 from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.figures import SeqRep
 from coverage_eval.repetition.rep import REP, LetterREP, LetterRepetition

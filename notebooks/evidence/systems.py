@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 from corpora import Corpus, Translator
-from planting import inject_lines
 from scores import by
 
 from coverage_eval.align.aligner import ModelAligner
@@ -14,6 +13,7 @@ from coverage_eval.core.dataset import Batch, Dataset
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.significance import paired_test, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
+from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.repetition.rep import REP
 
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
