@@ -82,7 +82,6 @@ LINES = [
     "drop {b} {ref} --src {src} --model model",
     "omissions {b} --src {src} --peer {a} --model model --sentence-level",
     "align apply model {src} {b}",
-    "compare --ref {ref} a={a} b={b} --src {src} --model model -m bleu,drop --resamples 9 -f json",
 ]
 
 

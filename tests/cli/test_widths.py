@@ -23,14 +23,12 @@ WIDTHS = (60, 80, 120)
 TERMINAL = {"TERM": "xterm-256color", "NO_COLOR": "1"}
 SYSTEMS = ("a-system-with-a-long-name=careful.en", "repeating=repeating.en", "dropping=dropping.en")
 COMPARE = ("compare", "--ref", "test.en", "--src", "test.de", "--model", "model", *SYSTEMS)
-FEW = ("--resamples", "50")
 SCORE = ("repeating.en", "test.en", "--sentence-level", "--worst", "5")
 MAPS = ROOT / "notebooks/reproduction/own_sentences/softmax.jsonl"
 LINKS = ("--src", "test.de", "--model", "model")
 
 TABLES = {
-    "five metrics": (*COMPARE, *FEW),
-    "breakdowns": (*COMPARE, *FEW, "--breakdown", "all", "-m", "rep,drop,bleu"),
+    "five metrics and breakdowns": (*COMPARE, "--resamples", "50", "--breakdown", "all"),
     "rep": ("rep", *SCORE),
     "drop": ("drop", "dropping.en", *SCORE[1:], *LINKS),
     "omissions": ("omissions", "dropping.en", *SCORE[2:], *LINKS),
