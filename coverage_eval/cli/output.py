@@ -62,11 +62,7 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> None:
 
 
 def warn(
-    printable: Printable,
-    findings: Sequence[Finding],
-    unknown_words: Mapping[str, float] | None = None,
-    *,
-    strict: bool,
+    printable: Printable, findings: Sequence[Finding], made: Mapping[str, Any], *, strict: bool
 ) -> Printable:
     """Print warnings, and add them, notes and figures about the model to the data of JSON.
 
@@ -79,7 +75,7 @@ def warn(
     data = {
         **printable.data,
         "warnings": _messages(findings, Gravity.MEANINGLESS, Gravity.NOTE),
-        **({"model": dict(unknown_words)} if unknown_words else {}),
+        **({"model": dict(made["unknown words"])} if made.get("unknown words") else {}),
     }
     if notes := _messages(findings, Gravity.NOTE):
         data["remarks"] = notes

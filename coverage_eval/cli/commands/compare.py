@@ -317,8 +317,7 @@ def compare(
             worse = find_worse(comparison, tables.fail_if_worse)
         data = printable.data | {"gate": gate_as_dict(tables.fail_if_worse, worse)}
         printable = replace(printable, data=data)
-    unknown = result.made.get("unknown words")
-    printable = warn(printable, result.findings, unknown, strict=asked.strict)
+    printable = warn(printable, result.findings, result.made, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:

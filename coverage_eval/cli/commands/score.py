@@ -259,8 +259,7 @@ def score_command(name: str) -> click.Command:
             )
             result = evaluation.run()
         printed = present_result(result, output)
-        unknown = result.made.get("unknown words")
-        printed = warn(printed, result.findings, unknown, strict=output.strict)
+        printed = warn(printed, result.findings, result.made, strict=output.strict)
         rows = None if kind.higher_is_better else _rows_file(texts, output)
         if rows is None:
             show(printed, output)
@@ -413,8 +412,7 @@ def omissions(
         printed = present_result(result, output, has_error=[*map(bool, reasons)], reasons=reasons)
     if documents:
         printed = with_passages(printed, cut, output)
-    unknown = result.made.get("unknown words")
-    printed = warn(printed, result.findings, unknown, strict=output.strict)
+    printed = warn(printed, result.findings, result.made, strict=output.strict)
     rows = None if documents else _rows_file(texts, output)
     if rows is None:
         show(printed, output, signed=signature)
