@@ -512,7 +512,10 @@ def _unusual_length(output: _Text, source: _Text, habits: _Habits) -> float:
     """Length of a truncated or overlong output, as a share of the usual one; else 0."""
     if not habits.spread or len(source.words) < 4:
         return 0.0
-    away, spread = _away(output, source, habits), _spread(source, habits)
+    away = _away(output, source, habits)
+    if math.log(SHORT) <= away <= math.log(LONG):  # nearly all outputs
+        return 0.0
+    spread = _spread(source, habits)
     sentences = [len(_SENTENCE_END.findall(text.text)) for text in (source, output)]
     if away > max(math.log(LONG), BEYOND[sentences[1] > sentences[0]] * spread):
         return math.exp(away)
