@@ -99,7 +99,9 @@ def rep(
         leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser.
         lowercase: Whether to lowercase first.
-        **how: As :class:`Scoring` says.
+        **how: ``resamples`` for a 95% interval (by default 0 for none) and their ``seed``, ``jobs`` for
+            a number of processes, and ``unaligned`` for a document of other lines, as
+            :class:`Scoring` says.
     """
     metric = REP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
@@ -158,7 +160,7 @@ def drop(
         stopwords: Source words to ignore.
         denominator: ``"aligned"`` or ``"source"``, see :class:`coverage_eval.DROP`.
         compat: None or ``"acl2018"``, see :class:`coverage_eval.DROP`.
-        **how: As :class:`Scoring` says.
+        **how: As for :func:`rep`.
     """
     metric = DROP(aligner, stopwords, denominator, compat)
     return _score(metric, hypotheses, references, sources, **how)
@@ -215,7 +217,7 @@ def omissions(
         peers: Outputs of other systems, which show it, too.
         additions: Find words of the output that have no source instead; references are ignored.
         false_alarms: The share of complete translations that may be flagged, 0 to 1.
-        **how: As :class:`Scoring` says.
+        **how: As for :func:`rep`.
     """
     if sources is None or aligner is None:
         raise TypeError(
