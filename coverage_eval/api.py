@@ -99,8 +99,8 @@ def rep(
         leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser.
         lowercase: Whether to lowercase first.
-        **how: ``resamples`` for a 95% interval (by default 0 for none) and their ``seed``, ``jobs`` for
-            a number of processes, and ``unaligned`` for a document of other lines, as
+        **how: ``resamples`` for a 95% interval (by default 0 for none) and their ``seed``,
+            ``jobs`` for a number of processes, and ``unaligned`` for a document of other lines, as
             :class:`Scoring` says.
     """
     metric = REP(
