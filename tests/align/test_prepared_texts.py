@@ -107,6 +107,20 @@ def test_commands_give_the_figures_of_texts_that_were_cased_by_hand(run_cli, fol
     assert [line for line in said.stdout.splitlines() if line] == texts("cased")["doc"]
 
 
+def test_spark_gives_the_figures_of_texts_that_were_cased_by_hand(folder):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
+    from coverage_eval.spark import Job
+
+    job = Job("out", ("drop", "softdrop", "omissions"), references=("ref",), source="src")
+    scores = []
+    for form in FORMS:
+        own = texts(form)
+        table = pa.table({name: own[name] for name in ("src", "ref", "out")})
+        batches = job.score_batches(table.to_batches(), str(folder / "model"))
+        scores.append([batch.to_pylist() for batch in batches])
+    assert scores[0] == scores[1]
+
+
 def test_marks_and_lines_are_the_users_own_text(lower):
     own = texts("cased")
     with pytest.warns(CorpusWarning):
