@@ -110,7 +110,7 @@ class DirectionParameters:
 
 
 FORMAT = "coverage-eval aligner model"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """The only one that is read."""
 _ATTACHED = "attached"
 _MANIFEST = "manifest.json"

@@ -357,7 +357,8 @@ def look_for_blanks(inputs: Inputs) -> Iterator[tuple[str, str]]:
         if blank:
             line = sample.line(blank[0])
             first = "" if line is None else f", first segment {line:,}"
-            yield text.name, f"{len(blank)} blank segments where other texts have words{first}"
+            count = f"{len(blank)} blank segment{'s' * (len(blank) > 1)}"
+            yield text.name, f"{count} where other texts have words{first}"
 
 
 # Texts beside each other

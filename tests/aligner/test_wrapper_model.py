@@ -196,7 +196,7 @@ def damaged(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (damaged("format_version", 3), "made by another version; train it again with: "
+        (damaged("format_version", 4), "made by another version; train it again with: "
          "coverage-eval align train SRC TGT -o MODEL"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
         (damaged("pairs", "x"), "damaged aligner model: manifest: a value of the wrong type"),

@@ -216,7 +216,7 @@ def test_characters_that_the_eye_forgives(token, said):
 
 def test_blank_segments_matter_where_other_texts_speak():
     seen = sample(None, targets(), hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])
-    assert "hyp: 1 blank segments where other texts have words, first segment 8;" in messages(seen)
+    assert "hyp: 1 blank segment where other texts have words, first segment 8;" in messages(seen)
     short = [*targets()[:7], ["oh", "no"], *targets()[8:]]
     assert names(sample(None, short, hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])) == []
     assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []

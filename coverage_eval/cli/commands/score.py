@@ -351,9 +351,9 @@ def omissions(
     HYP is a file with one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are
     flagged, and the worst of them; outputs that translate nothing, such as copies and refusals,
-    count. With
-    --sentence-level it prints each segment's score and the spans of source words that are missing;
-    positions count from 1, in JSON from 0. Lists of errors have other errors with a name, too.
+    count. With --sentence-level it prints each segment's score and the spans of source words that
+    are missing; positions count from 1, in JSON from 0. Lists of errors have other errors with a
+    name, too.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
     omissions unless there is a --ref or --peer. Outputs of other systems rank the segments better,
