@@ -733,13 +733,13 @@ OF_DROP = {"sink", "symmetrize"}
 
 
 def alignment_options(without: Set[str] = frozenset()) -> Option:
-    """Add ``--src`` and where links come from; the command receives the latter as ``alignment``.
+    """Add ``--src`` and where links come from; the command receives the latter as ``aligner``.
 
     Args:
         without: Fields of :class:`AlignerSettings` without an option.
     """
     source = option("-s", "--src", metavar="FILE", help="Read the source text from this file.")
-    links = as_object("alignment", AlignerSettings, without=without, group="Alignment")
+    links = as_object("aligner", AlignerSettings, without=without, group="Alignment")
     return lambda command: links(source(command))
 
 

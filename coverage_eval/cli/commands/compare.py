@@ -23,7 +23,6 @@ from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
-from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of
 from coverage_eval.core.machine import parts, progress_bar
@@ -39,52 +38,22 @@ from coverage_eval.registry import METRICS, metric_class
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonOptions:
-    """Systems and how they are compared.
+class ComparisonOptions(Evaluation):
+    """An evaluation of several systems, as the options ask for it, and how they are compared.
 
     Attributes:
-        texts: Outputs by the systems' names, references and source.
-        documents: The tokeniser of outputs of other lines than their source; None if lines match.
-        alignment: Where links come from.
         test: The baseline, and how systems are tested against it.
         strict: Whether warnings are errors.
         scores: Files or columns with scores of other programs, by name.
+        lower_is_better: Those of them that are better when lower.
     """
 
-    texts: Dataset
-    documents: str | None
-    alignment: AlignerSettings
+    aligner: AlignerSettings
+    named: bool = True
     test: SignificanceTest
-    jobs: int
     strict: bool
-    metrics: list[str] | None
     scores: Mapping[str, Text]
     lower_is_better: list[str] | None
-    lowercase: bool = setting(False, "Lowercase every side, for rep.")
-    tokenize: str | None = setting(
-        None,
-        "Apply one of sacreBLEU's tokenisers to references and outputs, for rep.  [default: none "
-        "for tokenised text; otherwise the model's, or 13a]",
-        choices=TOKENIZERS,
-    )
-
-    def evaluation(self, **more: Any) -> Evaluation:
-        """What is scored.
-
-        Args:
-            **more: Further fields.
-        """
-        return Evaluation(
-            self.texts,
-            self.alignment,
-            self.metrics,
-            tokenize=self.tokenize,
-            lowercase=self.lowercase,
-            jobs=self.jobs,
-            named=True,
-            documents=self.documents,
-            **more,
-        )
 
     def check(self) -> None:
         """Refuse mistakes on the command line before any file is read.
@@ -93,13 +62,12 @@ class ComparisonOptions:
             click.UsageError: The first thing that is wrong.
         """
         texts, baseline = self.texts, self.test.baseline
-        wanted = self.metrics and not any(metric_class(name).needs for name in self.metrics)
-        if not (texts.references or texts.source or wanted):
+        kinds = {str(name): metric_class(str(name)) for name in self.column_names()[0]}
+        needs = {f"metric {name}": kind.needs for name, kind in kinds.items()}
+        is_free = self.metrics and not any(needs.values())
+        if not (texts.references or texts.source or is_free):
             raise click.UsageError(self._how_to_name_the_reference())
-        kinds = {str(name): metric_class(str(name)) for name in self.evaluation().column_names()[0]}
-        options.check_links(
-            self.alignment, texts.source, {f"metric {name}": kinds[name].needs for name in kinds}
-        )
+        options.check_links(self.aligner, texts.source, needs)
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
         taken = [name for name in self.scores if name in METRICS]
         lacking = [
@@ -155,8 +123,8 @@ class ComparisonOptions:
         }
         with progress_bar("comparing") as progress:
             measuring, testing = parts(progress, 9.0, 1.0)
-            evaluation = self.evaluation(others=given, evidence=evidence, progress=measuring)
-            comparison = compare_result(evaluation.run(), self.test)
+            whole = replace(self, others=given, evidence=evidence, progress=measuring)
+            comparison = compare_result(whole.run(), self.test)
             testing(1.0)
         return comparison
 
@@ -184,6 +152,12 @@ _OPTIONS = (
     options.as_object("test", SignificanceTest, group="Statistics"),
     options.jobs_option,
     options.strict_option,
+    option("--lowercase", is_flag=True, group="Metrics", help="Lowercase every side, for rep."),
+    option(
+        "--tokenize", type=click.Choice(TOKENIZERS), group="Metrics",
+        help="Apply one of sacreBLEU's tokenisers to references and outputs, for rep.  [default: "
+        "none for tokenised text; otherwise the model's, or 13a]",
+    ),
 )  # fmt: skip
 
 

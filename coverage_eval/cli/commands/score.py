@@ -221,7 +221,7 @@ def score_command(name: str) -> click.Command:
         output: options.ScoreOutput,
         documents: str | None = None,
         jobs: int = 1,
-        alignment: AlignerSettings = _NO_LINKS,
+        aligner: AlignerSettings = _NO_LINKS,
         gate: SegmentGate = _NO_FILTER,
         **settings: Any,
     ) -> None:
@@ -239,17 +239,17 @@ def score_command(name: str) -> click.Command:
         if is_aligned:
             joins = "symmetrize" in options.given_options()
             options.refuse({
-                "--symmetrize is not for links from files": joins and alignment.has_links,
+                "--symmetrize is not for links from files": joins and aligner.has_links,
                 f"--symmetrize is not for {kind.name}, which joins no links":
                     joins and "coverages" in kind.needs,
             })  # fmt: skip
-            options.check_links(alignment, texts.source, {kind.name: kind.needs})
+            options.check_links(aligner, texts.source, {kind.name: kind.needs})
         if file := settings.get("stopwords"):
             settings["stopwords"] = StopWords.read(file)
         with progress_bar(f"computing {kind.name}") as progress:
             evaluation = Evaluation(
                 texts,
-                alignment,
+                aligner,
                 [chosen],
                 own_settings={chosen: settings},
                 jobs=jobs,
@@ -342,7 +342,7 @@ def omissions(
     false_alarms: float,
     trust: bool,
     gate: SegmentGate,
-    alignment: AlignerSettings,
+    aligner: AlignerSettings,
     signature: bool,
     output: options.ScoreOutput,
 ) -> None:
@@ -376,19 +376,19 @@ def omissions(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
     """
-    options.check_links(alignment, texts.source, {})
+    options.check_links(aligner, texts.source, {})
     options.refuse({
         "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
         "omissions -o M'; without parallel text, train on the source and the outputs themselves":
-            alignment.model is None,
+            aligner.model is None,
         "--additions compares HYP and source; leave out --ref": additions and texts.references,
     })  # fmt: skip
     share = false_alarms / 100
-    aligner = alignment.make()
-    assert aligner is not None
-    metric = Omissions(aligner, share, bool(texts.references))
+    model = aligner.make()
+    assert model is not None
+    metric = Omissions(model, share, bool(texts.references))
     if additions:
-        metric = Additions(aligner, share)
+        metric = Additions(model, share)
     name, error = metric.name, "addition" if additions else "omission"
     with progress_bar("finding errors") as progress:
         evaluation = Evaluation(
