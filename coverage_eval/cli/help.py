@@ -10,10 +10,11 @@ import codecs
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
-from functools import partial
+from functools import partial, wraps
 from inspect import cleandoc
 from textwrap import fill
 from types import MappingProxyType
@@ -60,6 +61,111 @@ class Option(click.Option):
 
 option = partial(click.option, cls=Option)
 """As :func:`click.option`, with the arguments of :class:`Option`."""
+
+
+Decorator = Callable[[Any], Any]
+"""Adds an option, or several, to a command."""
+
+_MAX = 1_000_000_000
+"""The greatest number of any option, so that sums and products stay finite and loops end."""
+
+
+class FiniteRange(click.FloatRange):
+    """A range of finite numbers."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or a usage error."""
+        number = super().convert(value, param, ctx)
+        if not abs(number) <= _MAX:  # NaN fails every comparison
+            self.fail(f"{value} is not a number that can be used.", param, ctx)
+        return number
+
+
+_LIMITS = ("min", "max", "min_open", "max_open")
+_RANGES = {"int": click.IntRange, "float": FiniteRange}
+"""The range of the numbers of a field, by its type."""
+
+
+class OutputFile(click.Path):
+    """The name of a file that the command writes."""
+
+
+def add_options(command: Callable[..., Any], options: Sequence[Decorator]) -> Callable[..., Any]:
+    """Decorate a command with options, in the order of ``--help``."""
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def click_option(
+    item: Field[Any], further_choice: str | None = None, group: str = GROUPS[0]
+) -> Decorator:
+    """The option that a field of a dataclass declares.
+
+    A field made by :func:`~coverage_eval.core.metric.setting` gives an option's name, help and
+    range, and may give further arguments of :func:`click.option`.
+
+    Args:
+        item: The field.
+        further_choice: One more choice than the field has.
+        group: The group of ``--help`` if the field names none.
+    """
+    attributes = {"group": group, **item.metadata}
+    default = None if item.default is MISSING else item.default
+    flag = f"--{item.name.replace('_', '-')}"
+    flags = attributes.pop("flags", [attributes.pop("flag", flag)])
+    choices = attributes.pop("choices", None)
+    limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
+    kind = str(item.type).removesuffix(" | None")
+    if attributes.pop("is_output", False):
+        attributes["type"] = OutputFile()
+    if isinstance(default, bool):
+        attributes["is_flag"] = True
+    elif choices is not None:
+        attributes["type"] = click.Choice([*choices, *filter(None, [further_choice])])
+    elif "type" not in attributes and kind in _RANGES:
+        attributes["type"] = _RANGES[kind](**limits)
+    if not (attributes.get("multiple") or attributes.get("required")):
+        attributes["default"] = default
+    return option(*flags, item.name, **attributes)
+
+
+def as_object(
+    name: str,
+    kind: type[Any],
+    *first: Decorator,
+    without: Collection[str] = (),
+    group: str = GROUPS[0],
+) -> Decorator:
+    """A decorator that adds the options that a dataclass declares.
+
+    The command receives them as one object.
+
+    Args:
+        name: The command's parameter for the object.
+        kind: The dataclass.
+        *first: Arguments and options of the command that stand before those that it declares.
+        without: Fields that get no option.
+        group: The group of ``--help`` for fields that name none.
+    """
+    options = [
+        click_option(item, group=group)
+        for item in fields(kind)
+        if "help" in item.metadata and item.name not in without
+    ]
+    names = [item.name for item in fields(kind)]
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_object(**values: Any) -> Any:
+            made = kind(**{field: values.pop(field) for field in names if field in values})
+            return command(**{name: made}, **values)
+
+        return add_options(with_object, [*first, *options])
+
+    return add
 
 
 MEANT = {

@@ -6,8 +6,9 @@ import os
 import shlex
 import sys
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,64 +16,28 @@ from typing import Any, NamedTuple
 import click
 
 from coverage_eval.align.aligner import AlignerSettings
-from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
+from coverage_eval.cli.help import (
+    Decorator,
+    HelpFormat,
+    OutputFile,
+    add_options,
+    as_object,
+    click_option,
+    option,
+    suggest,
+)
 from coverage_eval.core.checks import is_reference_name
 from coverage_eval.core.dataset import Dataset, GivenTexts
 from coverage_eval.core.errors import DataError, UnequalLinesError
-from coverage_eval.core.files import (
-    STDIN,
-    CorpusWarning,
-    Text,
-    check_stdin,
-    check_target,
-    source_name,
-)
+from coverage_eval.core.files import CorpusWarning, Text, check_stdin, check_target, source_name
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show.formats import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.text import TextTable, column_for, file_named, find_text, is_table
-from coverage_eval.registry import METRICS
 from fast_align_wrapper.files import open_file_number
-
-Option = Callable[[Any], Any]
-"""Adds an option, or several, to a command."""
-
-_MAX = 1_000_000_000
-"""The greatest number of any option, so that sums and products stay finite and loops end."""
-
-
-class FiniteRange(click.FloatRange):
-    """A range of finite numbers."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, or a usage error."""
-        number = super().convert(value, param, ctx)
-        if not abs(number) <= _MAX:  # NaN fails every comparison
-            self.fail(f"{value} is not a number that can be used.", param, ctx)
-        return number
-
-
-_LIMITS = ("min", "max", "min_open", "max_open")
-_RANGES = {"int": click.IntRange, "float": FiniteRange}
-"""The range of the numbers of a field, by its type."""
-
-
-class Percentage(FiniteRange):
-    """A range of percentages, with or without the sign."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, or a usage error."""
-        return super().convert(str(value).removesuffix("%"), param, ctx)
-
 
 PACKED = (".gz", ".zst")
 """Endings of the names of archives, which are read but not written."""
-
-
-class OutputFile(click.Path):
-    """The name of a file that the command writes."""
 
 
 class Command(HelpFormat):
@@ -209,82 +174,6 @@ def _inputs(context: click.Context) -> Iterator[str]:
         yield from (item for item in several if isinstance(item, str))
 
 
-def add_options(command: Callable[..., Any], options: Sequence[Option]) -> Callable[..., Any]:
-    """Decorate a command with options, in the order of ``--help``."""
-    for add in reversed(options):
-        command = add(command)
-    return command
-
-
-def click_option(
-    item: Field[Any], further_choice: str | None = None, group: str = GROUPS[0]
-) -> Option:
-    """The option that a field of a dataclass declares.
-
-    A field made by :func:`~coverage_eval.core.metric.setting` gives an option's name, help and
-    range, and may give further arguments of :func:`click.option`.
-
-    Args:
-        item: The field.
-        further_choice: One more choice than the field has.
-        group: The group of ``--help`` if the field names none.
-    """
-    attributes = {"group": group, **item.metadata}
-    default = None if item.default is MISSING else item.default
-    flag = f"--{item.name.replace('_', '-')}"
-    flags = attributes.pop("flags", [attributes.pop("flag", flag)])
-    choices = attributes.pop("choices", None)
-    limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
-    kind = str(item.type).removesuffix(" | None")
-    if attributes.pop("is_output", False):
-        attributes["type"] = OutputFile()
-    if isinstance(default, bool):
-        attributes["is_flag"] = True
-    elif choices is not None:
-        attributes["type"] = click.Choice([*choices, *filter(None, [further_choice])])
-    elif "type" not in attributes and kind in _RANGES:
-        attributes["type"] = _RANGES[kind](**limits)
-    if not (attributes.get("multiple") or attributes.get("required")):
-        attributes["default"] = default
-    return option(*flags, item.name, **attributes)
-
-
-def as_object(
-    name: str,
-    kind: type[Any],
-    *first: Option,
-    without: Collection[str] = (),
-    group: str = GROUPS[0],
-) -> Option:
-    """A decorator that adds the options that a dataclass declares.
-
-    The command receives them as one object.
-
-    Args:
-        name: The command's parameter for the object.
-        kind: The dataclass.
-        *first: Arguments and options of the command that stand before those that it declares.
-        without: Fields that get no option.
-        group: The group of ``--help`` for fields that name none.
-    """
-    options = [
-        click_option(item, group=group)
-        for item in fields(kind)
-        if "help" in item.metadata and item.name not in without
-    ]
-    names = [item.name for item in fields(kind)]
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_object(**values: Any) -> Any:
-            made = kind(**{field: values.pop(field) for field in names if field in values})
-            return command(**{name: made}, **values)
-
-        return add_options(with_object, [*first, *options])
-
-    return add
-
-
 def given_options() -> set[str]:
     """Parameter names of the options that are on the command line."""
     context = click.get_current_context()
@@ -388,7 +277,7 @@ scoring_options = as_object("output", ScoreOutput)
 """Adds these and the options of a score; the command receives them as one ``output``."""
 
 
-def output_to(help_text: str, *, required: bool = True) -> Option:
+def output_to(help_text: str, *, required: bool = True) -> Decorator:
     """The option for the only file that a command writes."""
     return option(
         "-o", "--output", metavar="FILE", type=OutputFile(), required=required, help=help_text
@@ -438,23 +327,6 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
     return parse
 
 
-def parse_differences(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> dict[str, float] | None:
-    """A callback for a list of metrics such as ``rep,drop=0.5``; a number is 0 if it is missing."""
-    if value is None:
-        return None
-    pairs = [item.partition("=") for item in value.split(",")]
-    names = ",".join(name for name, _, _ in pairs)
-    columns = (*METRICS, *context.params.get("scores", ()))  # the eager --scores
-    known = parse_list("metric", columns)(context, parameter, names) or []
-    numbers = FiniteRange(0)
-    return {
-        name: numbers.convert(number, parameter, context) if equals else 0.0
-        for name, (_, equals, number) in zip(known, pairs, strict=True)
-    }
-
-
 def parse_named_files(
     _: click.Context, __: click.Parameter, values: Sequence[str]
 ) -> dict[str, str]:
@@ -483,35 +355,34 @@ class _Side(NamedTuple):
         shown: Its name in the usage line.
         flags: The option for it.
         help: The option's help.
+        several: Whether there may be several.
     """
 
     shown: str
     flags: tuple[str, ...]
     help: str
+    several: bool = False
 
 
 _SIDES = {
-    "hyp": _Side("HYP", ("-i", "--hyp"), "The output."),
-    "systems": _Side("[NAME=]TEXT...", ("-i", "--hyp"), "A system's output."),
+    "hyp": _Side("HYP", ("-i", "--hyp"), "The output.", several=True),
+    "systems": _Side("[NAME=]TEXT...", ("-i", "--hyp"), "A system's output.", several=True),
     "src": _Side("SRC", ("-s", "--src"), "The source."),
     "tgt": _Side("TGT", ("--tgt",), "The target text."),
     "ref": _Side(
-        "REF", ("-r", "--ref"), "The reference; give it once for each of several references."
+        "REF",
+        ("-r", "--ref"),
+        "The reference; give it once for each of several references.",
+        several=True,
     ),
 }
 """Texts by the parameters that receive them."""
 
-_SEVERAL = {"hyp", "systems", "ref"}
-"""Those that are sequences or mappings."""
-
-_ROLES = {"systems": "hyp", "peers": "hyp"}
-"""What the texts of a parameter are, if it is called otherwise."""
-
-_LINKS = {"--links": "links", "--ref-links": "ref_links"}
-"""Options for texts of links."""
+_TEXTS = (*_SIDES, "peers", "scores", "links", "ref_links")
+"""All parameters that are names of texts."""
 
 
-def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
+def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
     """Add a command's texts, which are named by position or by option.
 
     The command receives them as one ``texts``, a :class:`Dataset`, and ``documents`` if it has
@@ -527,9 +398,6 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
     cuts = "ref" in {*positional, *options}
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        declared = {item.name for item in command.__click_params__}  # type: ignore[attr-defined]
-        sides = [side for side in _SIDES if side in {*positional, *options, *declared}]
-
         @wraps(command)
         def with_texts(files: Any, **values: Any) -> Any:
             if len(outputs := values.get("hyp", ())) > 1:
@@ -541,8 +409,7 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
             for side in (*positional, *options):
                 if not values[side] and (side in positional or side != "ref"):
                     raise _missing(side, positional)
-            named = [*sides, "peers", "scores", *_LINKS.values()]
-            values |= named_texts({side: values[side] for side in named if side in values})
+            values |= named_texts({name: values[name] for name in _TEXTS if name in values})
             if cuts:
                 values["documents"] = _document_tokenizer(values)
             outputs = {source_name(output): output for output in values.pop("hyp", ())}
@@ -562,7 +429,7 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
         shown = " ".join(_SIDES[side].shown for side in positional)
         added = [
             click.argument("files", nargs=-1, metavar=shown, callback=named),
-            *(_text_option(side) for side in sides if side not in declared),
+            *(_text_option(side) for side in _SIDES if side in {*positional, *options}),
             *([_unaligned_option] if cuts else []),
         ]
         return add_options(with_texts, added)
@@ -570,12 +437,12 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Option:
     return add
 
 
-def _text_option(name: str) -> Option:
+def _text_option(name: str) -> Decorator:
     side = _SIDES[name]
-    several: dict[str, Any] = {"multiple": name in _SEVERAL, "metavar": "TEXT"}
+    kind: dict[str, Any] = {"multiple": side.several, "metavar": "TEXT"}
     if name == "systems":
-        several |= {"callback": parse_named_files, "metavar": "[NAME=]TEXT"}
-    return option(*side.flags, name, help=side.help, **several)
+        kind |= {"callback": parse_named_files, "metavar": "[NAME=]TEXT"}
+    return option(*side.flags, name, help=side.help, **kind)
 
 
 def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
@@ -585,48 +452,54 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
         click.UsageError: A table without a column.
         DataError: As :func:`~coverage_eval.core.text.find_text`.
     """
+    parameters: defaultdict[str, list[str]] = defaultdict(list)
+    for parameter, value in named.items():
+        names = value.values() if isinstance(value, Mapping) else value or ()
+        for name in [names] if isinstance(names, str) else names:
+            parameters[name].append(parameter)
+    # Tables of scores have columns that are found by their names.
+    whole = [name for name in parameters if is_table(name) and parameters[name] != ["scores"]]
+    if whole:
+        raise _without_column({name: TextTable(name).names() for name in whole}, parameters)
     tables: dict[str, TextTable] = {}
-    roles: dict[str, list[str]] = {}
-    for side, names in named.items():
-        given = names.values() if isinstance(names, Mapping) else names
-        for name in [given] if isinstance(given, str) else given or ():
-            roles.setdefault(str(name), []).append(_ROLES.get(side, side))
-    for name, its in roles.items():
-        if is_table(name) and its != ["scores"]:  # whose columns are found by their names
-            raise _without_column(name, roles)
 
-    def found(names: Any) -> Any:
-        if isinstance(names, Mapping):
-            return {label: find_text(name, tables) for label, name in names.items()}
-        if isinstance(names, tuple):
-            return tuple(find_text(name, tables) for name in names)
-        return None if names is None else find_text(names, tables)
+    def texts(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {label: find_text(name, tables) for label, name in value.items()}
+        if isinstance(value, tuple):
+            return tuple(find_text(name, tables) for name in value)
+        return None if value is None else find_text(value, tables)
 
-    return {side: found(names) for side, names in named.items()}
+    return {parameter: texts(value) for parameter, value in named.items()}
 
 
-def _without_column(table: str, roles: Mapping[str, list[str]]) -> click.UsageError:
-    """The error for a table without a column: its columns, and the line to type."""
-    there = {
-        name: TextTable(name).names()
-        for name, its in roles.items()
-        if is_table(name) and its != ["scores"]
-    }
-    flags = {flag: name for name, side in _SIDES.items() for flag in side.flags} | _LINKS
-    line = [*(click.get_current_context().find_root().obj or sys.argv[1:])]
-    named = [_ROLES.get(flags.get(word, ""), flags.get(word)) for word in ["", *line]]
+def _without_column(
+    columns: Mapping[str, Sequence[str]], parameters: Mapping[str, list[str]]
+) -> click.UsageError:
+    """The error for tables without a column: the columns of the first, and the line to type.
+
+    Args:
+        columns: The names of each table's columns.
+        parameters: The parameters that each file is given for.
+    """
+    context = click.get_current_context()
+    texts = [item for item in context.command.params if item.name in _TEXTS]
+    flags = {flag: item.name for item in texts for flag in item.opts}
+    line = [*(context.find_root().obj or sys.argv[1:])]
+    given_for = [flags.get(word) for word in ["", *line]]
     # Those that an option names first, since the others have what is left.
-    for index, word in sorted(enumerate(line), key=lambda item: named[item[0]] is None):
+    for index, word in sorted(enumerate(line), key=lambda item: given_for[item[0]] is None):
         before, equals, name = word.rpartition("=")
-        file, head = (word, "") if word in there else (name, f"{before}{equals}")
-        if file in there and roles[file]:
-            role = named[index] or roles[file][0]
-            roles[file].remove(role)
-            line[index] = f"{head}{file}:{column_for(role, there[file]) or 'COLUMN'}"
-    listed = ", ".join(there[table])
+        file, head = (word, "") if word in columns else (name, f"{before}{equals}")
+        if file in columns and (left := parameters[file]):
+            named = given_for[index]
+            role = left.pop(left.index(named) if named in left else 0)
+            column = column_for("hyp" if role in {"systems", "peers"} else role, columns[file])
+            line[index] = f"{head}{file}:{column or 'COLUMN'}"
+    table, *_ = columns
     return click.UsageError(
-        f"{table} is a table: name a column of it, as {table}:COLUMN. It has: {listed}. Type: "
-        f"{shlex.join(['coverage-eval', *line])}"
+        f"{table} is a table: name a column of it, as {table}:COLUMN. It has: "
+        f"{', '.join(columns[table])}. Type: {shlex.join(['coverage-eval', *line])}"
     )
 
 
@@ -645,7 +518,7 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
     for side in positional:
         if left and not values[side]:
             taken = left if side == "ref" else left[:1]
-            values[side] = tuple(taken) if side in _SEVERAL else taken[0]
+            values[side] = tuple(taken) if _SIDES[side].several else taken[0]
             left = left[len(taken) :]
     path = click.get_current_context().command_path
     if "ref" in positional and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
@@ -684,8 +557,8 @@ def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
             "the reference is missing: name it as REF or with --ref. Without one, "
             "'compare' finds repetitions, and 'omissions' what the output leaves out"
         )
-    shown, flags, _ = _SIDES[side]
-    kind, name = ("argument", shown) if side in positional else ("option", flags[-1])
+    item = _SIDES[side]
+    kind, name = ("argument", item.shown) if side in positional else ("option", item.flags[-1])
     return click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
 
@@ -710,13 +583,11 @@ def _how_to_segment(error: UnequalLinesError, texts: GivenTexts, model: str | No
     """What to type if an output has other lines than the source; empty if that cannot be known."""
     whole, by = texts.source, ["--src", str(texts.source), "--model", str(model)]
     if not (model and isinstance(whole, str)):
-        whole = texts.references[0] if texts.references else None
+        whole = next(iter(texts.references), None)
         by = ["--ref", str(whole)]
-    for output in texts.systems.values():
-        if not (isinstance(whole, str) and isinstance(output, str)) or STDIN in {whole, output}:
-            continue
-        counts = [error.counts.get(source_name(name)) for name in (output, whole)]
-        if None not in counts and counts[0] != counts[1]:
+    lines = error.counts.get(str(whole))  # None for columns and standard input
+    for output in map(str, texts.systems.values()):
+        if lines is not None and error.counts.get(output, lines) != lines:
             path = Path(output)
             path = path.with_suffix("") if path.suffix in PACKED else path
             cut = path.with_name(f"{path.stem}.lines{path.suffix}")
@@ -732,7 +603,7 @@ OF_DROP = {"sink", "symmetrize"}
 """Options that only the command of DROP has."""
 
 
-def alignment_options(without: Set[str] = frozenset()) -> Option:
+def alignment_options(without: Set[str] = frozenset()) -> Decorator:
     """Add ``--src`` and where links come from; the command receives the latter as ``aligner``.
 
     Args:

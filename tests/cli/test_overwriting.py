@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from coverage_eval.cli.options import Command, OutputFile
+from coverage_eval.cli.help import OutputFile
+from coverage_eval.cli.options import Command
 from tests.cli.tools import ALL_COMMANDS
 from tests.conftest import RunCli
 

@@ -15,7 +15,7 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.attention import read_maps
-from coverage_eval.cli.help import GROUPS, option, say, wrap
+from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, say, wrap
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.details import evidence_lines, present_comparison_segments
@@ -149,7 +149,7 @@ _OPTIONS = (
         callback=options.parse_list("score", ()),
         help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
-    options.as_object("test", SignificanceTest, group="Statistics"),
+    as_object("test", SignificanceTest, group="Statistics"),
     options.jobs_option,
     options.strict_option,
     option("--lowercase", is_flag=True, group="Metrics", help="Lowercase every side, for rep."),
@@ -164,8 +164,25 @@ _OPTIONS = (
 def comparison_options(command: Any) -> Any:
     """Add the systems and the options; the command receives them as one ``options``."""
     return options.text_options("systems", options=("ref",))(
-        options.as_object("asked", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
+        as_object("asked", ComparisonOptions, *_OPTIONS, group="Metrics")(command)
     )
+
+
+def parse_differences(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> dict[str, float] | None:
+    """A callback for a list of metrics such as ``rep,drop=0.5``; a number is 0 if it is missing."""
+    if value is None:
+        return None
+    pairs = [item.partition("=") for item in value.split(",")]
+    names = ",".join(name for name, _, _ in pairs)
+    columns = (*METRICS, *context.params.get("scores", ()))  # the eager --scores
+    known = options.parse_list("metric", columns)(context, parameter, names) or []
+    numbers = FiniteRange(0)
+    return {
+        name: numbers.convert(number, parameter, context) if equals else 0.0
+        for name, (_, equals, number) in zip(known, pairs, strict=True)
+    }
 
 
 @dataclass(frozen=True)
@@ -198,7 +215,7 @@ class TableOptions:
         "these metrics, separated by commas. A number is the least difference that counts, as in "
         "rep,drop=0.5.",
         metavar="LIST",
-        callback=options.parse_differences,
+        callback=parse_differences,
         group="Statistics",
     )
 
@@ -255,7 +272,7 @@ def _usage_errors(flag: str) -> Iterator[None]:
 
 @click.command("compare", cls=options.Command, endings=PICTURES)
 @comparison_options
-@options.as_object("tables", TableOptions, group="Output")
+@as_object("tables", TableOptions, group="Output")
 @options.signature_option
 @options.output_options
 def compare(

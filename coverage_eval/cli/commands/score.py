@@ -16,7 +16,15 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
-from coverage_eval.cli.help import option, say
+from coverage_eval.cli.help import (
+    Decorator,
+    FiniteRange,
+    add_options,
+    as_object,
+    click_option,
+    option,
+    say,
+)
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
@@ -41,6 +49,14 @@ WORST = 5
 """Flagged segments that are shown without --worst."""
 
 
+class Percentage(FiniteRange):
+    """A range of percentages, with or without the sign."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or a usage error."""
+        return super().convert(str(value).removesuffix("%"), param, ctx)
+
+
 @dataclass(frozen=True)
 class SegmentGate:
     """What to do with segments that have an error, and with the run if there are many."""
@@ -58,7 +74,7 @@ class SegmentGate:
         "End with exit status 3 if significantly more segments have an error than if this "
         "percentage of them had one, or if more have one that is no guess; and name them.",
         metavar="PERCENT",
-        type=options.Percentage(0, 100),
+        type=Percentage(0, 100),
     )
 
     def __post_init__(self) -> None:
@@ -286,16 +302,16 @@ def score_command(name: str) -> click.Command:
         options.scoring_options,
     ]
     if kinds[name].higher_is_better is False:  # a segment without an error has the score 0
-        gate = options.as_object("gate", SegmentGate, without={"fail_above"}, group="Output")
+        gate = as_object("gate", SegmentGate, without={"fail_above"}, group="Output")
         added.append(gate)
-    return click.command(name, cls=options.Command)(options.add_options(command, added))
+    return click.command(name, cls=options.Command)(add_options(command, added))
 
 
 def _names(kind: type[Metric]) -> set[str]:
     return {item.name for item in fields(kind)}
 
 
-def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[options.Option]:
+def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Decorator]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
     settings: dict[str, Field[Any]] = {}
     for kind in kinds.values():
@@ -308,7 +324,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[optio
             flags.append(option(f"--{flag}", is_flag=True, help=summary, group="Metrics"))
         else:
             choices[flag] = value
-    own = [options.click_option(settings[n], choices.get(n), "Metrics") for n in settings]
+    own = [click_option(settings[n], choices.get(n), "Metrics") for n in settings]
     return [*own, *flags]
 
 
@@ -321,7 +337,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[optio
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @option(
-    "--false-alarms", type=options.Percentage(0, 50, min_open=True), metavar="PERCENT",
+    "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",
     default=100 * DEFAULT_FALSE_ALARMS, show_default="4%",
     help="Flag a segment if no more than this percentage of complete translations of its length "
     "look as incomplete: more flags find more errors, and more false ones.",
@@ -331,7 +347,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[optio
     help="Say how far the flags can be believed on this text: plant errors in some of its segments "
     "and count how many are found.",
 )  # fmt: skip
-@options.as_object("gate", SegmentGate, group="Output")
+@as_object("gate", SegmentGate, group="Output")
 @options.alignment_options(without={*options.OF_DROP, "ref_links", "links"})
 @options.signature_option
 @options.scoring_options

@@ -11,7 +11,7 @@ import click
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli import options
-from coverage_eval.cli.help import say
+from coverage_eval.cli.help import as_object, say
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.machine import progress_bar
@@ -72,7 +72,7 @@ class SegmentOptions:
 
 
 @click.command("segment", cls=options.Command, endings=(".html",), any_ending=True)
-@options.as_object("asked", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
+@as_object("asked", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
 @options.jobs_option
 @options.strict_option
 def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
