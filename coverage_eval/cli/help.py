@@ -195,6 +195,32 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
+    """A callback for a list of names separated by commas, in any case.
+
+    Args:
+        what: What the names stand for, for messages.
+        known: The known names; empty to accept any.
+    """
+
+    def parse(ctx: click.Context, _: click.Parameter, value: str | None) -> list[str] | None:
+        if value is None:
+            return None
+        names = [name.strip() for name in value.split(",")]
+        names = [name.lower() if name.lower() in known else name for name in names]
+        for name in names:
+            if known and name not in known:
+                said = suggest(name, known) or f"; one of {', '.join(known)}"
+                if what == "metric" and any("--scores" in item.opts for item in ctx.command.params):
+                    said += "; for scores of another tool, such as COMET: --scores NAME=FILE"
+                raise click.BadParameter(f"unknown {what} {name!r}{said}")
+        if len(set(names)) < len(names):
+            raise click.BadParameter(f"a {what} is named twice in {value!r}")
+        return names
+
+    return parse
+
+
 class HelpFormat(click.Command):
     """A command, or a group of commands, whose help begins with an example.
 

@@ -24,7 +24,6 @@ from coverage_eval.cli.help import (
     as_object,
     click_option,
     option,
-    suggest,
 )
 from coverage_eval.core.checks import is_reference_name
 from coverage_eval.core.dataset import Dataset, GivenTexts
@@ -69,6 +68,9 @@ class Command(HelpFormat):
             check_stdin(*_inputs(ctx))
         except DataError as error:
             raise click.UsageError(str(error)) from None
+        if ctx.params.get("strict"):
+            ctx.with_resource(warnings.catch_warnings())
+            warnings.simplefilter("error", CorpusWarning)
         return super().invoke(ctx)
 
     def _heed_ending(self, context: click.Context) -> None:
@@ -118,17 +120,14 @@ def _refuse_overwriting(context: click.Context) -> None:
     for flag, name in _outputs(context):
         check_target(name)
         path = os.path.realpath(name)
-        if _is_device(path):
-            continue  # several may write to a pipe or a device
-        if name.endswith(PACKED):
-            raise click.UsageError(
-                f"{flag} {name}: files are written unpacked; choose a name without it"
-            )
-        if path in read:
-            raise click.UsageError(f"{flag} {name} is one of the input files")
-        if path in written:
-            raise click.UsageError(f"{written[path]} and {flag} both write to {name}")
-        written[path] = flag
+        if not _is_device(path):  # several may write to a pipe or a device
+            refuse({
+                f"{flag} {name}: files are written unpacked; choose a name without it":
+                    name.endswith(PACKED),
+                f"{flag} {name} is one of the input files": path in read,
+                f"{written.get(path)} and {flag} both write to {name}": path in written,
+            })  # fmt: skip
+            written[path] = flag
 
 
 def _outputs(context: click.Context) -> Iterator[tuple[str, str]]:
@@ -192,14 +191,6 @@ def refuse(mistakes: Mapping[str, object]) -> None:
             raise click.UsageError(message)
 
 
-def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) -> bool:
-    """--strict turns warnings into errors."""
-    if strict:
-        context.with_resource(warnings.catch_warnings())
-        warnings.simplefilter("error", CorpusWarning)
-    return strict
-
-
 @dataclass(frozen=True)
 class Output:
     """Where a command prints, and in which format."""
@@ -248,9 +239,7 @@ class ScoreOutput(Output):
         max=MAX_RESAMPLES,
         group="Output",
     )
-    strict: bool = setting(
-        False, "Turn warnings into errors.", callback=_raise_warnings, group="Advanced"
-    )
+    strict: bool = setting(False, "Turn warnings into errors.", group="Advanced")
 
     def __post_init__(self) -> None:
         if self.confidence and self.by_segment:
@@ -301,32 +290,6 @@ jobs_option = option(
 strict_option = click_option(ScoreOutput.__dataclass_fields__["strict"])
 
 
-def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
-    """A callback for a list of names separated by commas, in any case.
-
-    Args:
-        what: What the names stand for, for messages.
-        known: The known names; empty to accept any.
-    """
-
-    def parse(ctx: click.Context, _: click.Parameter, value: str | None) -> list[str] | None:
-        if value is None:
-            return None
-        names = [name.strip() for name in value.split(",")]
-        names = [name.lower() if name.lower() in known else name for name in names]
-        for name in names:
-            if known and name not in known:
-                said = suggest(name, known) or f"; one of {', '.join(known)}"
-                if what == "metric" and any("--scores" in item.opts for item in ctx.command.params):
-                    said += "; for scores of another tool, such as COMET: --scores NAME=FILE"
-                raise click.BadParameter(f"unknown {what} {name!r}{said}")
-        if len(set(names)) < len(names):
-            raise click.BadParameter(f"a {what} is named twice in {value!r}")
-        return names
-
-    return parse
-
-
 def parse_named_files(
     _: click.Context, __: click.Parameter, values: Sequence[str]
 ) -> dict[str, str]:
@@ -355,28 +318,26 @@ class _Side(NamedTuple):
         shown: Its name in the usage line.
         flags: The option for it.
         help: The option's help.
-        several: Whether there may be several.
     """
 
     shown: str
     flags: tuple[str, ...]
     help: str
-    several: bool = False
 
 
 _SIDES = {
-    "hyp": _Side("HYP", ("-i", "--hyp"), "The output.", several=True),
-    "systems": _Side("[NAME=]TEXT...", ("-i", "--hyp"), "A system's output.", several=True),
+    "hyp": _Side("HYP", ("-i", "--hyp"), "The output."),
+    "systems": _Side("[NAME=]TEXT...", ("-i", "--hyp"), "A system's output."),
     "src": _Side("SRC", ("-s", "--src"), "The source."),
     "tgt": _Side("TGT", ("--tgt",), "The target text."),
     "ref": _Side(
-        "REF",
-        ("-r", "--ref"),
-        "The reference; give it once for each of several references.",
-        several=True,
+        "REF", ("-r", "--ref"), "The reference; give it once for each of several references."
     ),
 }
 """Texts by the parameters that receive them."""
+
+_SEVERAL = {"hyp", "systems", "ref"}
+"""Those that are sequences or mappings."""
 
 _TEXTS = (*_SIDES, "peers", "scores", "links", "ref_links")
 """All parameters that are names of texts."""
@@ -439,7 +400,7 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
 
 def _text_option(name: str) -> Decorator:
     side = _SIDES[name]
-    kind: dict[str, Any] = {"multiple": side.several, "metavar": "TEXT"}
+    kind: dict[str, Any] = {"multiple": name in _SEVERAL, "metavar": "TEXT"}
     if name == "systems":
         kind |= {"callback": parse_named_files, "metavar": "[NAME=]TEXT"}
     return option(*side.flags, name, help=side.help, **kind)
@@ -518,7 +479,7 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
     for side in positional:
         if left and not values[side]:
             taken = left if side == "ref" else left[:1]
-            values[side] = tuple(taken) if _SIDES[side].several else taken[0]
+            values[side] = tuple(taken) if side in _SEVERAL else taken[0]
             left = left[len(taken) :]
     path = click.get_current_context().command_path
     if "ref" in positional and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
@@ -557,8 +518,8 @@ def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
             "the reference is missing: name it as REF or with --ref. Without one, "
             "'compare' finds repetitions, and 'omissions' what the output leaves out"
         )
-    item = _SIDES[side]
-    kind, name = ("argument", item.shown) if side in positional else ("option", item.flags[-1])
+    shown, flags, _ = _SIDES[side]
+    kind, name = ("argument", shown) if side in positional else ("option", flags[-1])
     return click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
 
 

@@ -18,7 +18,7 @@ from coverage_eval.attention_maps.maps import UnclearMapsError
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
 from coverage_eval.cli import options
-from coverage_eval.cli.help import option
+from coverage_eval.cli.help import option, parse_list
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
@@ -83,7 +83,7 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 @_maps_argument
 @option(
     "-m", "--metrics", "names", metavar="LIST", names=SCORES,
-    callback=options.parse_list("metric", SCORES),
+    callback=parse_list("metric", SCORES),
     help="Show these columns, such as confidence,zeros.  [default: all]",
 )  # fmt: skip
 @option(

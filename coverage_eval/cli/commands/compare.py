@@ -15,7 +15,7 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.attention import read_maps
-from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, say, wrap
+from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, parse_list, say, wrap
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
 from coverage_eval.comparison.details import evidence_lines, present_comparison_segments
@@ -133,7 +133,7 @@ _OPTIONS = (
     options.alignment_options(without=options.OF_DROP),
     option(
         "-m", "--metrics", metavar="LIST", names=METRICS,
-        callback=options.parse_list("metric", METRICS),
+        callback=parse_list("metric", METRICS),
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
         "for English; without --ref rep-letters-no-ref,length-ratio, and omissions with a model]",
@@ -146,7 +146,7 @@ _OPTIONS = (
     ),
     option(
         "--lower-is-better", metavar="LIST", group="Metrics",
-        callback=options.parse_list("score", ()),
+        callback=parse_list("score", ()),
         help="Which --scores are better when lower: a list of names, separated by commas.",
     ),
     as_object("test", SignificanceTest, group="Statistics"),
@@ -177,7 +177,7 @@ def parse_differences(
     pairs = [item.partition("=") for item in value.split(",")]
     names = ",".join(name for name, _, _ in pairs)
     columns = (*METRICS, *context.params.get("scores", ()))  # the eager --scores
-    known = options.parse_list("metric", columns)(context, parameter, names) or []
+    known = parse_list("metric", columns)(context, parameter, names) or []
     numbers = FiniteRange(0)
     return {
         name: numbers.convert(number, parameter, context) if equals else 0.0
@@ -193,7 +193,7 @@ class TableOptions:
         None,
         f"Add these tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
         metavar="LIST",
-        callback=options.parse_list("breakdown", ("all", *BREAKDOWNS)),
+        callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
     )
     worst: int | None = setting(
         None,
