@@ -218,7 +218,7 @@ def present_result(
         columns,
         output,
         has_error=has_error,
-        texts=lambda index: list(segment_lines(result, [name], index)),
+        texts=lambda index: list(segment_lines(result, name, index)),
         kinds=metric.kinds,
     )
 

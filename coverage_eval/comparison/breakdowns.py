@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import (
-    ExpectedWord,
     bracketed,
-    expected_words,
     listed_kinds,
     marking,
     marks_of,
@@ -68,7 +66,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
 def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """DROP by the place of a word in the source."""
     kind, expected, marked = _count_words(
-        result, lambda word: FIFTHS[5 * word.position // word.length]
+        result, lambda words, position: FIFTHS[5 * position // len(words)]
     )
     rows = tuple(
         (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
@@ -81,16 +79,24 @@ def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
 
 
 def _count_words(
-    result: Result, key_of: Callable[[ExpectedWord], str]
+    result: Result, key_of: Callable[[Sequence[str], int], str]
 ) -> tuple[MarkKind, Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """How source words are marked, and by key and system how many are expected and marked."""
+    """How source words are marked, and by key and system how many are expected and marked.
+
+    Args:
+        result: The systems.
+        key_of: The key of a word, from the source's words and its position from 0.
+    """
     (name, kind), *_others = listed_kinds(result, WORDS)
     expected: Counter[tuple[str, str]] = Counter()
     marked: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for word in expected_words(result, name, system):
-            expected[key_of(word), system] += 1
-            marked[key_of(word), system] += word.marked
+        for explanation in result.evidence_of(name, system):
+            wrong = {position for mark in explanation.marks for position in mark.positions}
+            for position in explanation.expected:
+                key = (key_of(explanation.words, position), system)
+                expected[key] += 1
+                marked[key] += position in wrong
     return kind, expected, marked
 
 
@@ -133,7 +139,7 @@ def most_dropped_words(result: Result, top: int) -> Table:
         result: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
-    kind, expected, marked = _count_words(result, lambda word: word.word)
+    kind, expected, marked = _count_words(result, lambda words, position: words[position])
     rows = [
         (system, word, times, expected[word, system], 100.0 * times / expected[word, system])
         for system in result.systems

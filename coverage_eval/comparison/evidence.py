@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +22,6 @@ _MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""
 
 
-class ExpectedWord(NamedTuple):
-    """A source word that should be translated.
-
-    Attributes:
-        word: The word.
-        position: Its position in the source, from 0.
-        length: The source's length in words.
-        marked: Whether the system's output does not translate it.
-    """
-
-    word: str
-    position: int
-    length: int
-    marked: bool
-
-
 def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
     """The metrics whose marks tables list as ``words`` or as ``phrases``, and how they call them.
 
@@ -49,15 +33,6 @@ def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
         for kind in metric.kinds
         if kind.listed == what
     ]
-
-
-def expected_words(result: Result, name: str, system: str) -> Iterator[ExpectedWord]:
-    """All source words that a metric expects, and whether it marks them for a system."""
-    for explanation in result.evidence_of(name, system):
-        marked = {position for mark in explanation.marks for position in mark.positions}
-        source = explanation.words
-        for position in explanation.expected:
-            yield ExpectedWord(source[position], position, len(source), position in marked)
 
 
 def marking(result: Result) -> dict[str, list[MarkKind]]:
@@ -168,27 +143,22 @@ def phrases_of(words: Sequence[str], kinds: Sequence[MarkKind], marks: Sequence[
     ]
 
 
-def segment_lines(
-    result: Result, names: Sequence[str], index: int, system: int = 0
-) -> Iterator[str]:
-    """The texts of a segment, with errors in brackets, then what has no place in them.
+def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
+    """The texts of a segment of one system, with errors in brackets, then what is not in them.
 
     That is text beside the segment that belongs to no line of a document, and repeated phrases.
 
     Args:
         result: What was measured, with evidence.
-        names: The metrics, all with the same tokenisation.
+        name: The metric that finds errors.
         index: The segment, from 0.
-        system: The system, from 0.
     """
-    of_source, of_output = tokenizers(result, names)
-    row, marks, phrases = result.rows[index], list[Mark](), list[str]()
-    words = of_output.as_written(row.hypotheses[system])
-    for name in names:
-        kinds = {kind.name: kind for kind in result.metrics[name].kinds}
-        explained = result.evidence(name)[index][system].marks
-        marks += [m for m in explained if m.kind not in kinds or m.amount >= kinds[m.kind].striking]
-        phrases += phrases_of(words, list(kinds.values()), explained)
+    of_source, of_output = tokenizers(result, [name])
+    row = result.rows[index]
+    words = of_output.as_written(row.hypotheses[0])
+    kinds = {kind.name: kind for kind in result.metrics[name].kinds}
+    found = result.evidence(name)[index][0].marks
+    marks = [m for m in found if m.kind not in kinds or m.amount >= kinds[m.kind].striking]
     if row.source is not None:
         source = of_source.as_written(row.source)
         yield f"source     {bracketed(source, positions_on('source', marks))}"
@@ -196,7 +166,7 @@ def segment_lines(
         yield f"reference  {' '.join(of_output.as_written(reference))}"
     yield f"output     {bracketed(words, positions_on('output', marks))}"
     yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
-    yield from dict.fromkeys(phrases)
+    yield from dict.fromkeys(phrases_of(words, list(kinds.values()), found))
 
 
 def _places(run: range) -> str:

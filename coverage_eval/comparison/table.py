@@ -125,8 +125,7 @@ class Comparison:
     @property
     def silent(self) -> list[str]:
         """The systems whose outputs are blank or far too short, as the input checks found."""
-        void = (item for item in self.measured.findings if item.gravity == Gravity.VOID)
-        return list(dict.fromkeys(name for item in void for name in item.texts))
+        return silent_systems(self.measured)
 
     @cached_property
     def situation(self) -> Situation:
@@ -555,26 +554,13 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
-    comparison = Comparison(rows, baseline, test, result, trust)
-    return _without_false_merit(comparison) if comparison.silent else comparison
+    return Comparison(rows, baseline, test, result, trust)
 
 
-def _without_false_merit(comparison: Comparison) -> Comparison:
-    """Remove marks and tests from outputs that have few errors because they are nearly empty."""
-    rows = {system: dict(cells) for system, cells in comparison.rows.items()}
-    silent = comparison.silent
-    for name, metric in comparison.metrics.items():
-        if metric.higher_is_better is not False:
-            continue
-        speaking = [cells[name].score.score for s, cells in rows.items() if s not in silent]
-        for system, cells in rows.items():
-            cell, difference = cells[name], cells[name].difference or 0.0
-            better = system if difference < 0 else comparison.baseline
-            if better in silent and (difference or system == better):
-                cell = replace(cell, p_value=None, adjusted=None)
-            is_best = system not in silent and cell.score.score == min(speaking)
-            cells[name] = replace(cell, best=is_best)
-    return replace(comparison, rows=rows)
+def silent_systems(result: Result) -> list[str]:
+    """The systems whose outputs are blank or far too short, as the input checks found."""
+    void = (item for item in result.findings if item.gravity == Gravity.VOID)
+    return list(dict.fromkeys(name for item in void for name in item.texts))
 
 
 def _column(
@@ -587,23 +573,31 @@ def _column(
 ) -> dict[str, ComparedScore]:
     """One metric for all systems, with intervals and p-values if there are resamples."""
     scores = {system: result.score(name, system) for system in result.systems}
-    values = [score.score for score in scores.values()]
-    best = {True: max(values), False: min(values), None: None}[scores[baseline].higher_is_better]
+    higher_is_better = scores[baseline].higher_is_better
+    # Few errors of an output that is nearly empty are no merit.
+    void = silent_systems(result) if higher_is_better is False else []
+    values = [score.score for system, score in scores.items() if system not in void] or [np.nan]
+    best = {True: max(values), False: min(values), None: None}[higher_is_better]
     adjusted = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))
 
     def interval(draws: NDArray[np.float64]) -> Interval:
         return percentile_interval(draws, seed=seed)
 
-    return {
-        system: ComparedScore(
-            replace(score, interval=interval(sampled[system])) if sampled else score,
-            None if system == baseline else score.score - scores[baseline].score,
-            tested[system].p_value if system in tested else None,
-            adjusted.get(system),
-            best=score.score == best,
-            difference_interval=interval(sampled[system] - sampled[baseline])
-            if sampled and system != baseline
-            else None,
+    def cell(system: str, score: Score) -> ComparedScore:
+        if sampled:
+            score = replace(score, interval=interval(sampled[system]))
+        is_best = system not in void and score.score == best
+        if system == baseline:
+            return ComparedScore(score, best=is_best)
+        difference = score.score - scores[baseline].score
+        is_tested = tested and not (difference and (system if difference < 0 else baseline) in void)
+        return ComparedScore(
+            score,
+            difference,
+            tested[system].p_value if is_tested else None,
+            adjusted[system] if is_tested else None,
+            is_best,
+            interval(sampled[system] - sampled[baseline]) if sampled else None,
         )
-        for system, score in scores.items()
-    }
+
+    return {system: cell(system, score) for system, score in scores.items()}
