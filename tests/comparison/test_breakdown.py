@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.comparison.details import evidence_records
+from coverage_eval.comparison.segments import evidence_records
 from coverage_eval.comparison.table import Comparison, compare, compare_result
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.measure import measure

@@ -14,7 +14,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.comparison.report.html import make_report, report_values
-from coverage_eval.comparison.report.segments import ReportOptions, find_examples
+from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics

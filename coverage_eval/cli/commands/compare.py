@@ -18,10 +18,10 @@ from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, parse_list, say, wrap
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
-from coverage_eval.comparison.details import evidence_lines, present_comparison_segments
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
+from coverage_eval.comparison.segments import evidence_lines, present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of

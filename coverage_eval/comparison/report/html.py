@@ -17,7 +17,7 @@ from coverage_eval.comparison.report.page import (
     render_page,
     sentence,
 )
-from coverage_eval.comparison.report.segments import ReportOptions, find_examples, segment_records
+from coverage_eval.comparison.segments import ReportOptions, find_examples, segment_records
 from coverage_eval.comparison.table import (
     Comparison,
     brief_note,
@@ -63,7 +63,7 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
     Args:
         comparison: The systems.
         **settings: What the report shows besides the scores: the fields of
-            :class:`coverage_eval.comparison.report.segments.ReportOptions`, such as ``attention``
+            :class:`coverage_eval.comparison.segments.ReportOptions`, such as ``attention``
             (maps of each segment by system) or ``title``.
 
     Raises:
