@@ -88,6 +88,14 @@ _RANGES = {"int": click.IntRange, "float": FiniteRange}
 """The range of the numbers of a field, by its type."""
 
 
+class Percentage(FiniteRange):
+    """A range of percentages, with or without the sign."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number, or a usage error."""
+        return super().convert(str(value).removesuffix("%"), param, ctx)
+
+
 class OutputFile(click.Path):
     """The name of a file that the command writes."""
 

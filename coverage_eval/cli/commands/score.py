@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from typing import Any
 
@@ -16,15 +16,7 @@ import click
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
-from coverage_eval.cli.help import (
-    Decorator,
-    FiniteRange,
-    add_options,
-    as_object,
-    click_option,
-    option,
-    say,
-)
+from coverage_eval.cli.help import Percentage, add_options, as_object, click_option, option, say
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
@@ -47,14 +39,6 @@ _MAX_NAMED = 20
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
-
-
-class Percentage(FiniteRange):
-    """A range of percentages, with or without the sign."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, or a usage error."""
-        return super().convert(str(value).removesuffix("%"), param, ctx)
 
 
 @dataclass(frozen=True)
@@ -311,20 +295,19 @@ def _names(kind: type[Metric]) -> set[str]:
     return {item.name for item in fields(kind)}
 
 
-def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Decorator]:
+def _setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Callable[..., Any]]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
     settings: dict[str, Field[Any]] = {}
     for kind in kinds.values():
         settings = {item.name: item for item in fields(kind) if "help" in item.metadata} | settings
-    choices = {}
-    flags = []
-    for (flag, value), form in METRICS[name].forms.items():
-        if value is True:
-            summary = METRICS[form].summary
-            flags.append(option(f"--{flag}", is_flag=True, help=summary, group="Metrics"))
-        else:
-            choices[flag] = value
+    forms = METRICS[name].forms
+    choices = {flag: value for flag, value in forms if value is not True}
     own = [click_option(settings[n], choices.get(n), "Metrics") for n in settings]
+    flags = [
+        option(f"--{flag}", is_flag=True, help=METRICS[form].summary, group="Metrics")
+        for (flag, value), form in forms.items()
+        if value is True
+    ]
     return [*own, *flags]
 
 
@@ -422,10 +405,10 @@ def omissions(
     cut = result.made.get("documents", {}).get(texts.systems[0], ())
     if not output.by_segment:
         printed = _present_flags(result, flagged, reasons, output)
-    elif documents:  # lines that were left out are no empty outputs
-        printed = present_result(result, output, has_error=flagged)
     else:
-        printed = present_result(result, output, has_error=[*map(bool, reasons)], reasons=reasons)
+        shown = None if documents else reasons  # lines that were left out are no empty outputs
+        has_error = flagged if documents else [*map(bool, reasons)]
+        printed = present_result(result, output, has_error=has_error, reasons=shown)
     if documents:
         printed = with_passages(printed, cut, output)
     printed = warn(printed, result.findings, result.made, strict=output.strict)
