@@ -232,24 +232,17 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
 
 def _worst(comparison: Comparison) -> tuple[str, str]:
     """The metric and the system with the highest score of errors; the browser opens there."""
-    metrics = comparison.metrics
-    scores = {
-        (name, system): cells[name].score.score
-        for system, cells in comparison.rows.items()
-        for name in metrics
-    }
-    errors = [
-        (name, system)
-        for name, system in scores
-        if metrics[name].higher_is_better is False
-        and metrics[name].decides
-        and name not in _doubtful(comparison)
-    ]
+    metrics, rows = comparison.metrics, comparison.rows
+    errors = {
+        name
+        for name, metric in metrics.items()
+        if metric.higher_is_better is False and metric.decides
+    } - {*_doubtful(comparison)}
     if errors:
-        name, system = max(errors, key=lambda key: (scores[key], *key))
+        _, name, system = max((rows[s][name].score.score, name, s) for s in rows for name in errors)
     else:
-        first = next(iter(metrics))
-        name, system = min((key for key in scores if key[0] == first), key=scores.__getitem__)
+        name = next(iter(metrics))
+        system = min(rows, key=lambda system: rows[system][name].score.score)
     return metrics[name].name, system
 
 

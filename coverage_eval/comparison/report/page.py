@@ -12,10 +12,10 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.files import atomic_write
 from coverage_eval.core.show.table import SYSTEM_COLOURS, cell_lines, escape_controls, side, survey
@@ -161,26 +161,18 @@ class ViewedDocument:
     def of(cls, cut: CutDocument) -> ViewedDocument:
         """A document that was cut."""
         rows: list[ViewedRow] = []
-        for row in cut.segmentation.rows():
-            line, repeats = cast("int | None", row["line"]), cast("int | None", row["repeats"])
-            text = str(row["text"])
+        pieces: Iterable[Mapping[str, Any]] = cut.segmentation.rows()
+        for piece in pieces:
+            line, text, repeats = piece["line"], piece["text"], piece["repeats"]
             if line is None:
                 kind = "extra" if repeats is None else "again"
             elif text:
                 kind = "kept"
             else:
                 kind = "missing" if cut.segmentation.source_words[line - 1] else "blank"
-            is_shown = line is None or (rows and rows[-1].line == line)
-            rows.append(
-                ViewedRow(
-                    line,
-                    "" if is_shown or line is None else cut.document.source[line - 1],
-                    text,
-                    kind,
-                    float(cast("float", row["probability"])),
-                    repeats,
-                )
-            )
+            is_first = line is not None and not (rows and rows[-1].line == line)
+            source = cut.document.source[line - 1] if is_first else ""
+            rows.append(ViewedRow(line, source, text, kind, piece["probability"], repeats))
         return cls(cut.document.name, cut.segmentation.summary(), rows)
 
     @property
