@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -311,30 +311,23 @@ def parse_named_files(
     return files
 
 
-class _Side(NamedTuple):
-    """A text that a command reads, by position or by option.
-
-    Attributes:
-        shown: Its name in the usage line.
-        flags: The option for it.
-        help: The option's help.
-    """
-
-    shown: str
-    flags: tuple[str, ...]
-    help: str
-
-
 _SIDES = {
-    "hyp": _Side("HYP", ("-i", "--hyp"), "The output."),
-    "systems": _Side("[NAME=]TEXT...", ("-i", "--hyp"), "A system's output."),
-    "src": _Side("SRC", ("-s", "--src"), "The source."),
-    "tgt": _Side("TGT", ("--tgt",), "The target text."),
-    "ref": _Side(
-        "REF", ("-r", "--ref"), "The reference; give it once for each of several references."
+    "hyp": option("-i", "--hyp", multiple=True, metavar="TEXT", help="The output."),
+    "systems": option(
+        "-i", "--hyp", "systems", multiple=True, metavar="[NAME=]TEXT", callback=parse_named_files,
+        help="A system's output.",
     ),
-}
-"""Texts by the parameters that receive them."""
+    "src": option("-s", "--src", metavar="TEXT", help="The source."),
+    "tgt": option("--tgt", metavar="TEXT", help="The target text."),
+    "ref": option(
+        "-r", "--ref", multiple=True, metavar="TEXT",
+        help="The reference; give it once for each of several references.",
+    ),
+}  # fmt: skip
+"""The options of texts by the parameters that receive them."""
+
+_SHOWN = {side: side.upper() for side in _SIDES} | {"systems": "[NAME=]TEXT..."}
+"""Their names in the usage line."""
 
 _SEVERAL = {"hyp", "systems", "ref"}
 """Those that are sequences or mappings."""
@@ -387,23 +380,15 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
                 raise DataError(f"{error}{hint}") from error
 
         named = parse_named_files if "systems" in positional else None
-        shown = " ".join(_SIDES[side].shown for side in positional)
+        shown = " ".join(map(_SHOWN.__getitem__, positional))
         added = [
             click.argument("files", nargs=-1, metavar=shown, callback=named),
-            *(_text_option(side) for side in _SIDES if side in {*positional, *options}),
+            *(add_side for side, add_side in _SIDES.items() if side in {*positional, *options}),
             *([_unaligned_option] if cuts else []),
         ]
         return add_options(with_texts, added)
 
     return add
-
-
-def _text_option(name: str) -> Decorator:
-    side = _SIDES[name]
-    kind: dict[str, Any] = {"multiple": name in _SEVERAL, "metavar": "TEXT"}
-    if name == "systems":
-        kind |= {"callback": parse_named_files, "metavar": "[NAME=]TEXT"}
-    return option(*side.flags, name, help=side.help, **kind)
 
 
 def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
@@ -485,7 +470,7 @@ def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> Non
     if "ref" in positional and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
         _ask_about_order(path, files, has_source="src" in values)
     if left:
-        flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)
+        flags = " or ".join(f"--{side}" for side in ("ref", "src") if side in values)
         raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
 
 
@@ -518,9 +503,9 @@ def _missing(side: str, positional: Sequence[str]) -> click.UsageError:
             "the reference is missing: name it as REF or with --ref. Without one, "
             "'compare' finds repetitions, and 'omissions' what the output leaves out"
         )
-    shown, flags, _ = _SIDES[side]
-    kind, name = ("argument", shown) if side in positional else ("option", flags[-1])
-    return click.MissingParameter(param_hint=f"'{name}'", param_type=kind)
+    if side in positional:
+        return click.MissingParameter(param_hint=f"'{_SHOWN[side]}'", param_type="argument")
+    return click.MissingParameter(param_hint=f"'--{side}'", param_type="option")
 
 
 _unaligned_option = option(
