@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
+from itertools import count
 from typing import Any
 
 import click
@@ -176,16 +177,14 @@ def _records(texts: Dataset) -> tuple[list[str], Iterable[dict[str, Any]]]:
     """The names of the input's columns, and each segment's row; plain files make rows of texts."""
     if table := _table_of(texts):
         return table.all_names(), table.records()
-    first = next(iter(texts.rows()))
-    references = [f"reference{n if n > 1 else ''}" for n in range(1, len(first.references) + 1)]
-    names = ["segment", *([] if first.source is None else ["source"]), "hypothesis", *references]
 
-    def cells(number: int, row: Row) -> list[Any]:
-        source = [] if row.source is None else [row.source]
-        return [number, *source, row.hypotheses[0], *row.references]
+    def record(number: int, row: Row) -> dict[str, Any]:
+        source = {} if row.source is None else {"source": row.source}
+        numbered = enumerate(row.references, start=1)
+        references = {f"reference{n if n > 1 else ''}": text for n, text in numbered}
+        return {"segment": number, **source, "hypothesis": row.hypotheses[0], **references}
 
-    rows = enumerate(texts.rows(), start=1)
-    return names, (dict(zip(names, cells(*row), strict=True)) for row in rows)
+    return [*record(1, next(texts.rows()))], map(record, count(1), texts.rows())
 
 
 _HELP = """{summary}
