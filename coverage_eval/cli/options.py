@@ -359,7 +359,7 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
                 raise click.UsageError(
                     f"one output is scored, but there are {listed}: 'compare' takes several"
                 )
-            _place(files, positional, values)
+            _assign_files(files, positional, values)
             for side in (*positional, *options):
                 if not values[side] and (side in positional or side != "ref"):
                     raise _missing(side, positional)
@@ -449,7 +449,7 @@ def _without_column(
     )
 
 
-def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> None:
+def _assign_files(files: Any, positional: Sequence[str], values: dict[str, Any]) -> None:
     """Give the files that are named without an option to the texts that are still missing.
 
     Raises:

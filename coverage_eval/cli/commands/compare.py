@@ -17,7 +17,7 @@ from coverage_eval.cli import options
 from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, parse_list, say, wrap
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, warn
-from coverage_eval.comparison.breakdowns import BREAKDOWNS, break_down
+from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.report.html import make_report
@@ -26,7 +26,7 @@ from coverage_eval.comparison.table import Comparison, compare_result, present_c
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_source, file_of
 from coverage_eval.core.machine import parts, progress_bar
-from coverage_eval.core.measure import Result, TokenMetric
+from coverage_eval.core.measure import TokenMetric
 from coverage_eval.core.metric import setting
 from coverage_eval.core.show.table import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
@@ -242,7 +242,7 @@ class TableOptions:
         if (self.breakdown or self.worst) and not self.sentence_level:
             output.require_several("--breakdown" if self.breakdown else "--worst")
 
-    def present(self, comparison: Comparison, result: Result, *, signature: bool) -> Printable:
+    def present(self, comparison: Comparison, *, signature: bool) -> Printable:
         """The table of systems with its breakdowns, or the segments.
 
         Raises:
@@ -253,7 +253,8 @@ class TableOptions:
         tables = []
         if self.breakdown:
             with _usage_errors("--breakdown"):
-                tables = break_down(result, None if "all" in self.breakdown else self.breakdown)
+                names = None if "all" in self.breakdown else self.breakdown
+                tables = comparison.break_down(names)
         if self.worst:
             tables.append(comparison.most_different(self.worst))
         return present_comparison(comparison, tables, signature=signature)
@@ -301,7 +302,7 @@ def compare(
     comparison = asked.compare(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     result = comparison.measured
     is_brief = output.output is None and output.output_format == "text"
-    printable = tables.present(comparison, result, signature=signature or not is_brief)
+    printable = tables.present(comparison, signature=signature or not is_brief)
     worse = []
     if tables.fail_if_worse:
         with _usage_errors("--fail-if-worse"):
