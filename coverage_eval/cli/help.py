@@ -1,7 +1,8 @@
-"""What people read beside results: ``--help``, and messages on standard error; needs no NumPy.
+"""Commands and options of click as all commands have them, and messages; needs no NumPy.
 
-Help has an example, what the command does, then the options in groups. Messages have no characters
-that a terminal would obey, or that its encoding lacks.
+Options are declared by fields of dataclasses, or one by one. Help has an example, what the command
+does, then the options in groups. Messages have no characters that a terminal would obey, or that
+its encoding lacks.
 """
 
 from __future__ import annotations
@@ -83,7 +84,6 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-_LIMITS = ("min", "max", "min_open", "max_open")
 _RANGES = {"int": click.IntRange, "float": FiniteRange}
 """The range of the numbers of a field, by its type."""
 
@@ -125,7 +125,7 @@ def click_option(
     flag = f"--{item.name.replace('_', '-')}"
     flags = attributes.pop("flags", [attributes.pop("flag", flag)])
     choices = attributes.pop("choices", None)
-    limits = {name: attributes.pop(name) for name in _LIMITS if name in attributes}
+    limits = {name: attributes.pop(name) for name in ("min", "max") if name in attributes}
     kind = str(item.type).removesuffix(" | None")
     if attributes.pop("is_output", False):
         attributes["type"] = OutputFile()
@@ -135,9 +135,7 @@ def click_option(
         attributes["type"] = click.Choice([*choices, *filter(None, [further_choice])])
     elif "type" not in attributes and kind in _RANGES:
         attributes["type"] = _RANGES[kind](**limits)
-    if not (attributes.get("multiple") or attributes.get("required")):
-        attributes["default"] = default
-    return option(*flags, item.name, **attributes)
+    return option(*flags, item.name, default=default, **attributes)
 
 
 def as_object(

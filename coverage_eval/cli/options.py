@@ -1,4 +1,4 @@
-"""Options and arguments: how dataclasses declare them, their types, texts by their names."""
+"""What several commands take: texts by their names, files that are written, options of scores."""
 
 from __future__ import annotations
 
