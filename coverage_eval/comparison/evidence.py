@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
-from coverage_eval.core.measure import Result
+from coverage_eval.core.measure import Result, TokenMetric, aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.show.table import LazyRows
 from coverage_eval.core.tokenizers import Tokenizer
@@ -208,10 +207,9 @@ def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
 
 def tokenizers(result: Result, names: Iterable[str]) -> tuple[Tokenizer, Tokenizer]:
     """The tokenisers of source and output whose tokens the marks of some metrics count."""
-    metrics: list[Any] = [result.metrics[name] for name in names]
-    aligner = next((metric.aligner for metric in metrics if hasattr(metric, "aligner")), None)
-    tokens = next((metric.tokens for metric in metrics if hasattr(metric, "tokens")), None)
-    if aligner is not None:
+    metrics = [result.metrics[name] for name in names]
+    tokens = next((metric.tokens for metric in metrics if isinstance(metric, TokenMetric)), None)
+    if aligner := aligner_of(metrics):
         return aligner.source_tokens, tokens or aligner.tokens
     return (tokens, tokens) if tokens else (result.source_tokens, result.tokens)
 
