@@ -141,8 +141,8 @@ _OPTIONS = (
     option(
         "--scores", metavar="NAME=FILE", multiple=True, is_eager=True, group="Metrics",
         callback=options.parse_named_files,
-        help="Add a column with the segment scores in this file, with intervals and tests: CSV "
-        "or JSON of comet-score.",
+        help="Add a column with the segment scores in this table, such as CSV or JSON Lines, with "
+        "intervals and tests.",
     ),
     option(
         "--lower-is-better", metavar="LIST", group="Metrics",
