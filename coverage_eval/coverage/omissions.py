@@ -96,19 +96,18 @@ class Omissions(OmissionFinder, TextMetric):
             return self
         model = self.model.units[0].aligner
         far, remarks = sample.once(("far", id(model)), lambda: find_far_outputs(sample, model))
-        far_peers = sum(place < len(sample.peers) for place in far)
-        peers = len(sample.peers) - far_peers
-        others = len(sample.systems) - (len(far) - far_peers) - 1
-        if self.peers is not None and self.peers > peers + others:
+        peers, outputs = len(sample.peers), len(sample.peers) + len(sample.systems)
+        others, are_far = outputs - len(far) - 1, sum(place < peers for place in far)
+        if self.peers is not None and self.peers > others:
             raise DataError(
-                f"{self.name}: {self.peers} peers were asked for, but there are {peers + others}"
+                f"{self.name}: {self.peers} peers were asked for, but there are {others}"
             )
-        witnesses = peers + others if peers or others >= MIN_OTHERS else 0
+        witnesses = others if peers > are_far or others >= MIN_OTHERS else 0
         metric = replace(
             self,
             referenced=self.referenced and bool(sample.references),
             peers=witnesses if self.peers is None else self.peers,
-            far=tuple(far),
+            far=tuple((place - peers) % outputs for place in far),  # after the systems
             far_remarks=tuple(remarks),
         )
         if not sample.rows:
@@ -174,8 +173,7 @@ class Omissions(OmissionFinder, TextMetric):
 
     def rank(self, batch: Batch) -> Floats:
         """The finder's scores, ``[systems, segments]``."""
-        systems = self.scored(batch)[: len(batch.rows[0].hypotheses)]
-        return np.array([output.scores for output in systems])
+        return self.scored(batch).scores[: len(batch.rows[0].hypotheses)]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, the chance, and each word's loss.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -29,19 +29,20 @@ import numpy as np
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Batch, Row
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import Progress, counted, parts, unseen
-from coverage_eval.coverage.null_scores import NormalCoverage, NullScores, save_nulls
-from coverage_eval.coverage.omission_finder import (
+from coverage_eval.coverage.null_scores import (
     ALONE,
     REFERENCES,
     STEMS,
-    OmissionFinder,
+    NormalCoverage,
+    NullScores,
     OmissionModel,
     Unit,
     normal_name,
     null_name,
+    save_figures,
 )
+from coverage_eval.coverage.omission_finder import OmissionFinder
 from fast_align_wrapper.text import Segment
 
 STEM = 5
@@ -148,21 +149,22 @@ def add_omission_data(
             )
             for side in counted(SIDES, of_coverages, len(SIDES)):
                 normal = _learn(known, pairs, side)
-                aligner.model.attach(normal_name(name, side), normal.save)
-                units[side].append(Unit(name, blind, normal))
+                aligner.model.attach(normal_name(name, side), partial(save_figures, vars(normal)))
+                units[side].append(Unit(blind, normal))
         for side, of_side in counted(units.items(), of_nulls, len(units)):
-            nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side)), side, texts)
+            nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side), {}), side, texts)
             if nulls:
-                aligner.model.attach(null_name(side), partial(save_nulls, nulls))
+                figures = {name: null.learnt for name, null in nulls.items()}
+                aligner.model.attach(null_name(side), partial(save_figures, figures))
 
 
 def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:
     covered = aligner.cover((Row((target,), (), source) for source, target in pairs), side)
     if side == "source":
-        return NormalCoverage.learn((item.source, item.hypotheses[0]) for item in covered)
+        return NormalCoverage.learn((item.source, item.outputs[0]) for item in covered)
     words = (aligner.tokens(target) for _, target in pairs)
     return NormalCoverage.learn(
-        (target, item.hypotheses[0]) for target, item in zip(words, covered, strict=True)
+        (target, item.outputs[0]) for target, item in zip(words, covered, strict=True)
     )
 
 
@@ -207,9 +209,9 @@ def _learn_nulls(
         batch = Batch(rows)
         keys = (request.key for request in finder.coverages())
         batch.made.update(zip(keys, items, strict=True))
-        (scored,) = finder.scored(batch)
-        with suppress(DataError):  # such as a text of which each word is always covered alike
-            nulls[name] = NullScores.learn(scored.strengths, np.maximum(1, scored.sizes))
+        (strengths,), (sizes,) = finder.scored(batch).strengths, finder.scored(batch).sizes
+        if strengths.any():  # not where each word is always covered alike
+            nulls[name] = NullScores.learn(strengths, np.maximum(1, sizes))
     return nulls
 
 
@@ -217,7 +219,7 @@ def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]
     """The coverages with that of a stand-in for a reference."""
     assert unit.normal is not None
     generator = np.random.default_rng(0)
-    own = np.concatenate([item.hypotheses[0] for item in items])
+    own = np.concatenate([item.outputs[0] for item in items])
     means, spreads = unit.normal.of(list(chain.from_iterable(item.source for item in items)))
     means = np.clip(means, 0.01, 0.99)
     variances = np.clip(spreads**2, 1e-5, 0.98 * means * (1 - means))
