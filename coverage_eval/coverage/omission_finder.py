@@ -28,10 +28,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import chain
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +61,6 @@ from coverage_eval.coverage.null_scores import (
     disjoint_runs,
     strongest_runs,
 )
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -470,11 +468,10 @@ class OmissionFinder:
             raise DataError("the finder was made for rows with references, or without")
         systems = len(batch.rows[0].hypotheses)
         witnesses = [self.witnesses(number, batch.rows[0]) for number in range(systems)]
-        if self.side == "source":
-            find = self._of_source
-        else:
-            find = partial(self._of_outputs, [row.hypotheses + row.peers for row in batch.rows])
-        by_unit = [find(*unit, witnesses) for unit in zip(self.model.units, units, strict=True)]
+        by_unit = [
+            self._losses(*unit, batch.rows, witnesses)
+            for unit in zip(self.model.units, units, strict=True)
+        ]
         own, losses = (list(map(_mean, *side)) for side in zip(*by_unit, strict=True))
         if self.expects_peers:
             own[:systems] = losses[:systems]
@@ -484,7 +481,7 @@ class OmissionFinder:
             sizes = np.broadcast_to([len(item.source) for item in units[0]], lengths.shape)
         levels, strengths = self._sums(own, sizes)
         scores, _ = self._sums(losses, sizes)
-        usual = self._usual_levels(batch.rows, witnesses, levels, lengths)
+        usual = self._usual_levels(batch.rows, witnesses, np.where(lengths, levels, np.nan))
         return ScoredBatch(losses, own, sizes, lengths, scores, levels, strengths, usual)
 
     def _sums(self, losses: Sequence[Floats], sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -498,13 +495,12 @@ class OmissionFinder:
         return strengths + SUM_SHARE * np.array(sums), strengths
 
     def _usual_levels(
-        self,
-        rows: Sequence[Row],
-        witnesses: Sequence[Sequence[int]],
-        levels: Floats,
-        lengths: NDArray[np.int64],
+        self, rows: Sequence[Row], witnesses: Sequence[list[int]], levels: Floats
     ) -> Floats:
-        """The median level of the different texts beside each output; NaN for too few."""
+        """The median level of the different texts beside each output; NaN for too few.
+
+        Levels are NaN for outputs without words, which say nothing.
+        """
         usual = np.full(levels.shape, np.nan)
         for segment, row in enumerate(rows if self.compares else ()):
             texts = _keys(row)
@@ -512,45 +508,42 @@ class OmissionFinder:
                 different = {
                     texts[other]: levels[other, segment]
                     for other in others
-                    if lengths[other, segment] and texts[other] != texts[place]
+                    if texts[other] != texts[place] and not np.isnan(levels[other, segment])
                 }
                 if len(different) >= MIN_MEDIAN:
                     usual[place, segment] = median(different.values())
         return usual
 
-    def _of_source(
-        self, unit: Unit, items: Sequence[CoveredRow], witnesses: Sequence[list[int]]
-    ) -> _Losses:
-        """The losses of source words in each output."""
-        given = _together(item.references for item in items)
-        covered = np.array(_together(item.outputs for item in items))
-        if self.referenced:
-            own = np.mean(np.sort(given, axis=0), axis=0) - covered
-        else:
-            own = _unusual(unit, (item.source for item in items), covered)
-        losses = list(own)
-        for number, others in enumerate(witnesses):
-            if others:
-                # Sorted, because the last digits of a sum depend on the order of peers.
-                seen = np.sort([*given, *covered[others]], axis=0)
-                loss = np.mean(seen, axis=0) - covered[number]
-                losses[number] = loss if self.referenced else loss / PEERS_SPREAD
-        return list(own), losses
-
-    def _of_outputs(
+    def _losses(
         self,
-        texts: Sequence[Sequence[Segment]],
         unit: Unit,
         items: Sequence[CoveredRow],
+        rows: Sequence[Row],
         witnesses: Sequence[list[int]],
-    ) -> _Losses:
-        """The losses of each output's words; those that few peers have weigh more."""
-        words = [list(map(unit.aligner.tokens, column)) for column in zip(*texts, strict=True)]
+    ) -> tuple[list[Floats], list[Floats]]:
+        """The losses of words in each output, ``[words]``: without peers, and by all witnesses.
+
+        Words of outputs that few peers have weigh more.
+        """
+        given = _together(item.references for item in items)
         covered = _together(item.outputs for item in items)
-        own = [_unusual(unit, *pair) for pair in zip(words, covered, strict=True)]
+        words: list[list[Sequence[str]]] = []
+        if self.referenced:
+            own = list(np.mean(np.sort(given, axis=0), axis=0) - covered)
+        elif self.side == "source":
+            own = list(_unusual(unit, (item.source for item in items), np.array(covered)))
+        else:
+            texts = zip(*(row.hypotheses + row.peers for row in rows), strict=True)
+            words = [list(map(unit.aligner.tokens, column)) for column in texts]
+            own = [_unusual(unit, *pair) for pair in zip(words, covered, strict=True)]
         losses = list(own)
         for number, others in enumerate(witnesses):
-            if others:
+            if others and self.side == "source":
+                # Sorted, because the last digits of a sum depend on the order of peers.
+                seen = np.sort([*given, *(covered[other] for other in others)], axis=0)
+                loss = np.mean(seen, axis=0) - covered[number]
+                losses[number] = loss if self.referenced else loss / PEERS_SPREAD
+            elif others:
                 peers = zip(*(words[other] for other in others), strict=True)
                 said = np.concatenate(list(map(_share, words[number], peers)))
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
@@ -572,10 +565,6 @@ class OmissionFinder:
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         return others
-
-
-_Losses: TypeAlias = "tuple[list[Floats], list[Floats]]"
-"""The losses of each output's words, ``[words]`` of a batch: without peers, by all witnesses."""
 
 
 def _keys(row: Row) -> list[Hashable]:

@@ -10,15 +10,14 @@ out every word that a lower rate leaves out.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from random import Random
 from typing import NamedTuple
 
-from coverage_eval.core.errors import DataError
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize
 
@@ -53,46 +52,25 @@ class WordPool:
 
     @classmethod
     def of(cls, segments: Iterable[Sequence[str]]) -> WordPool:
-        """Read a text once, and keep its first 10,000 segments.
-
-        Raises:
-            DataError: It has no words.
-        """
+        """Read a text once, and keep its first 10,000 segments; it has words."""
         counts: Counter[str] = Counter()
         kept: list[tuple[str, ...]] = []
         for tokens in segments:
             counts.update(tokens)
             if tokens and len(kept) < KEPT_SEGMENTS:
                 kept.append(tuple(tokens))
-        if not counts:
-            raise DataError("the text that errors are made from has no words")
         return cls(counts, tuple(kept))
-
-    def words(self, word_class: str) -> Set[str]:
-        """The words of a class: ``content``, ``function`` or ``rare``."""
-        return self._classes[word_class].keys()
-
-    def share(self, word_class: str) -> float:
-        """The share of a class among all words of the text, 0 to 1."""
-        return sum(self._classes[word_class].values()) / self.counts.total()
 
     def function_words(self, number: int, generator: Random) -> list[str]:
         """Draw function words by their frequencies in the text."""
-        words = self._classes["function"]
+        words = self.classes["function"]
         return generator.choices(list(words), list(words.values()), k=number)
 
     def other_segment(self, tokens: Sequence[str], generator: Random) -> tuple[str, ...]:
-        """Draw a segment that differs from this one.
-
-        Raises:
-            DataError: There is no other.
-        """
+        """Draw a segment that differs from this one; there must be one."""
         first = generator.randrange(len(self.segments))
-        for step in range(len(self.segments)):
-            found = self.segments[(first + step) % len(self.segments)]
-            if list(found) != list(tokens):
-                return found
-        raise DataError("the text has no second segment to take detached words from")
+        around = chain(self.segments[first:], self.segments[:first])
+        return next(segment for segment in around if segment != tuple(tokens))
 
     def other_words(self, number: int, tokens: Sequence[str], generator: Random) -> list[str]:
         """Draw a run of words from another segment, or from several if it is too short."""
@@ -105,8 +83,8 @@ class WordPool:
         return found
 
     @cached_property
-    def _classes(self) -> Mapping[str, dict[str, int]]:
-        """Class → counts of its words, in a fixed order, since draws depend on it."""
+    def classes(self) -> Mapping[str, dict[str, int]]:
+        """``content``, ``function``, ``rare`` → counts of the words, in a fixed order for draws."""
         total = self.counts.total()
         ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
         sums = accumulate(self.counts[word] for word in ranked)
@@ -122,8 +100,6 @@ class WordPool:
         }
 
 
-HIGHEST_RATE = 0.5
-
 PHRASE_LENGTH = 3.0
 """Mean length of phrases in words; lengths have a geometric distribution."""
 
@@ -137,13 +113,17 @@ class CleanSegment(NamedTuple):
 
     Attributes:
         words: Its tokens.
-        source: The source's tokens; None if unknown.
-        links: Links of source and translation; None if unknown.
+        source: The source's tokens, which ``untranslated`` needs.
+        links: Links of source and translation, which ``untranslated`` needs; None if unknown.
     """
 
     words: Sequence[str]
-    source: Sequence[str] | None = None
+    source: Sequence[str] = ()
     links: Links | None = None
+
+    def sources(self, positions: Container[int]) -> set[int]:
+        """The source positions that are linked with some positions of the translation."""
+        return {source for source, target in self.links or () if target in positions}
 
 
 class PlantedError(NamedTuple):
@@ -214,13 +194,11 @@ def draw_runs(size: int, rate: float, mean: float, generator: Random) -> list[ra
     return runs
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(NamedTuple):
     """A segment while its errors are drawn."""
 
+    segment: CleanSegment
     words: Sequence[str]
-    source: Sequence[str]
-    linked: Mapping[int, Set[int]]
     rate: float
     pool: WordPool
     generator: Random
@@ -229,7 +207,7 @@ class Draft:
         """Draw runs of words; each word is in a run with probability ``rate``."""
         return draw_runs(len(self.words), rate, mean, self.generator)
 
-    def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
+    def some_words(self, rate: float, among: Container[str] | None = None) -> list[range]:
         """Draw single words, each with probability ``rate``, from all words or ``among`` some."""
         hits = [self.generator.random() < rate for _ in self.words]
         return [
@@ -249,13 +227,9 @@ def _leave_out(runs: Sequence[range]) -> list[_Edit]:
 
 
 def _leave_out_class(draft: Draft, word_class: str) -> list[_Edit]:
-    share = draft.pool.share(word_class)
-    if share < draft.rate:
-        raise DataError(
-            f"only {share:.1%} of the words are {word_class} words, too few for a rate of "
-            f"{draft.rate:g}"
-        )
-    return _leave_out(draft.some_words(draft.rate / share, draft.pool.words(word_class)))
+    words = draft.pool.classes[word_class]
+    share = sum(words.values()) / draft.pool.counts.total()
+    return _leave_out(draft.some_words(draft.rate / share, words))
 
 
 def _stop_early(draft: Draft) -> list[_Edit]:
@@ -309,9 +283,9 @@ def _leave_untranslated(draft: Draft) -> list[_Edit]:
     """Replace words with their source words; words without a link stay."""
     edits = []
     for run in draft.runs(draft.rate):
-        positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
-        if positions:
-            edits.append(_Edit(run.start, run.stop, [draft.source[n] for n in positions], run))
+        words = [draft.segment.source[n] for n in sorted(draft.segment.sources(run))]
+        if words:
+            edits.append(_Edit(run.start, run.stop, words, run))
     return edits
 
 
@@ -364,13 +338,11 @@ class Injection:
 
     Args:
         kind: One of :data:`KINDS`.
-        rate: Expected words left out, replaced or added per word, 0 to :data:`HIGHEST_RATE`.
+        rate: Expected words left out, replaced or added per word, 0 to 0.5; for a class of words,
+            at most its share.
         pool: The source of words and segments; the same for all parts of a text.
         seed: Seed of the random choices.
         repair: One of :data:`REPAIRS`, for omitted words.
-
-    Raises:
-        ValueError: An unknown kind or repair, or a rate out of range.
     """
 
     kind: str
@@ -379,65 +351,37 @@ class Injection:
     seed: int = 0
     repair: str = "none"
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
-        if self.repair not in REPAIRS:
-            raise ValueError(f"repair is one of {', '.join(REPAIRS)}, not {self.repair!r}")
-        if not 0 <= self.rate <= HIGHEST_RATE:
-            raise ValueError(f"rate is from 0 to {HIGHEST_RATE}, not {self.rate}")
-
     def spoil(self, segment: CleanSegment) -> SpoiltSegment:
-        """Put errors into a segment.
-
-        Args:
-            segment: The correct translation.
-
-        Raises:
-            DataError: Source and links are needed but unknown, too few words belong to the class
-                to leave out, or there is no other segment to take words from.
-        """
-        text = "\n".join((" ".join(segment.source or ()), " ".join(segment.words)))
+        """Put errors into a segment."""
+        clean = segment.words
+        text = "\n".join((" ".join(segment.source), " ".join(clean)))
         generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
-        if self.kind == "untranslated" and (segment.links is None or segment.source is None):
-            raise DataError("untranslated words need the source, and links or a model")
-        linked = defaultdict(set)
-        for source, target in segment.links or ():
-            linked[target].add(source)
-        draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
-        edits = [self._repaired(edit, draft) for edit in KINDS[self.kind](draft)]
-        return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, segment.links)
+        draft = Draft(segment, clean, self.rate, self.pool, generator)
+        edits = sorted(KINDS[self.kind](draft), key=lambda edit: edit[:2])
+        gone = {place for edit in edits for place in range(edit.start, edit.end)}
+        kept = segment.sources(set(range(len(clean))) - gone)
+        words: list[str] = []
+        errors = []
+        done = 0
+        for edit in edits:
+            words += clean[done : edit.start]
+            first, done = len(words), edit.end
+            words += edit.words or self._repair(edit.end - edit.start, draft)
+            concerned = segment.sources(edit.about)
+            if edit.end > edit.start:  # source words that other words still translate are not lost
+                concerned -= kept
+            positions = None if segment.links is None else tuple(sorted(concerned))
+            removed = " ".join(clean[edit.start : edit.end])
+            errors.append(PlantedError((first, len(words)), positions, removed))
+        return SpoiltSegment([*words, *clean[done:]], errors)
 
-    def _repaired(self, edit: _Edit, draft: Draft) -> _Edit:
-        """The edit with the repair for its omitted words."""
-        missing = edit.end - edit.start
-        if self.repair == "none" or edit.words or not missing:
-            return edit
+    def _repair(self, missing: int, draft: Draft) -> list[str]:
+        """What replaces so many omitted words."""
         if self.repair == "filler":
-            return edit._replace(words=draft.pool.function_words(missing, draft.generator))
-        words = draft.pool.other_words(missing, draft.words, draft.generator)
-        return edit._replace(words=words)
-
-
-def _apply(edits: Sequence[_Edit], draft: Draft, links: Links | None) -> SpoiltSegment:
-    """Apply edits in order; each becomes an error."""
-    gone = {place for edit in edits for place in range(edit.start, edit.end)}
-    kept = {i for place, found in draft.linked.items() if place not in gone for i in found}
-    words: list[str] = []
-    errors = []
-    done = 0
-    for edit in edits:
-        words += draft.words[done : edit.start]
-        span = (len(words), len(words) + len(edit.words))
-        words += edit.words
-        done = edit.end
-        concerned = set().union(*(draft.linked.get(place, set()) for place in edit.about))
-        if edit.end > edit.start:  # source words that other words still translate are not lost
-            concerned -= kept
-        positions = None if links is None else tuple(sorted(concerned))
-        removed = " ".join(draft.words[edit.start : edit.end])
-        errors.append(PlantedError(span, positions, removed))
-    return SpoiltSegment([*words, *draft.words[done:]], errors)
+            return self.pool.function_words(missing, draft.generator)
+        if self.repair == "detached":
+            return self.pool.other_words(missing, draft.words, draft.generator)
+        return []
 
 
 def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) -> list[str]:
@@ -448,9 +392,6 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
         kind: One of :data:`KINDS` except ``untranslated``.
         rate: As :class:`Injection` takes it.
         seed: As :class:`Injection` takes it.
-
-    Raises:
-        DataError: As :meth:`Injection.spoil` and :meth:`WordPool.of` raise it.
     """
     segments = [tokenize(line) for line in lines]
     injection = Injection(kind, rate, WordPool.of(segments), seed)

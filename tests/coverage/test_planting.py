@@ -132,19 +132,18 @@ def test_each_kind_repeats_at_its_place():
 
 def test_classes_of_words_go_by_frequency():
     pool = WordPool.of([["the"] * 4 + ["dog", "dog", "cat", "cat", "owl", "yak"]])
-    classes = {name: set(pool.words(name)) for name in ("function", "content", "rare")}
+    classes = {name: set(words) for name, words in pool.classes.items()}
     assert classes == {
         "function": {"the"},
         "content": {"dog", "cat", "owl", "yak"},
         "rare": {"owl", "yak"},
     }
-    assert pool.share("rare") == pytest.approx(0.2)
-    assert set(WordPool.of([["the"] * 9, ["a", "b"]]).words("function")) == {"the"}
+    assert set(WordPool.of([["the"] * 9, ["a", "b"]]).classes["function"]) == {"the"}
     for name in WORD_CLASSES:
         injection = Injection(f"omission-{name}", 0.05, POOL, seed=5)
         errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
         assert errors
-        assert {error.removed for error in errors} <= set(POOL.words(name))
+        assert {error.removed for error in errors} <= set(POOL.classes[name])
 
 
 def test_the_errors_of_a_segment_do_not_depend_on_its_place():
