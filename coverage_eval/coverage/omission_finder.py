@@ -383,7 +383,7 @@ class OmissionFinder:
         """The findings in each segment of a batch, by system, with flags and probabilities.
 
         Raises:
-            DataError: Missing references, or too few peers.
+            DataError: Too few peers.
         """
         scored, flags = self.scored(batch), self.flags(batch)
         chances = self._chances(scored)
@@ -441,7 +441,7 @@ class OmissionFinder:
         """Whether an error is stated in each segment of a batch, ``[systems, segments]``.
 
         Raises:
-            DataError: Missing references, or too few peers.
+            DataError: Too few peers.
         """
         scored = self.scored(batch)
         chances = self._chances(scored)
@@ -454,7 +454,7 @@ class OmissionFinder:
         """The outputs of a batch before they are judged, which are kept with the batch.
 
         Raises:
-            DataError: Missing references, or too few peers.
+            DataError: Too few peers.
         """
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
         if key not in batch.made:
@@ -464,8 +464,6 @@ class OmissionFinder:
 
     def _score(self, batch: Batch) -> ScoredBatch:
         units = [batch.get(request) for request in self.coverages()]
-        if self.referenced and not all(row.references for row in batch.rows):
-            raise DataError("the finder was made for rows with references, or without")
         systems = len(batch.rows[0].hypotheses)
         witnesses = [self.witnesses(number, batch.rows[0]) for number in range(systems)]
         by_unit = [
@@ -528,7 +526,7 @@ class OmissionFinder:
         given = _together(item.references for item in items)
         covered = _together(item.outputs for item in items)
         words: list[list[Sequence[str]]] = []
-        if self.referenced:
+        if given:
             own = list(np.mean(np.sort(given, axis=0), axis=0) - covered)
         elif self.side == "source":
             own = list(_unusual(unit, (item.source for item in items), np.array(covered)))
@@ -542,7 +540,7 @@ class OmissionFinder:
                 # Sorted, because the last digits of a sum depend on the order of peers.
                 seen = np.sort([*given, *(covered[other] for other in others)], axis=0)
                 loss = np.mean(seen, axis=0) - covered[number]
-                losses[number] = loss if self.referenced else loss / PEERS_SPREAD
+                losses[number] = loss if given else loss / PEERS_SPREAD
             elif others:
                 peers = zip(*(words[other] for other in others), strict=True)
                 said = np.concatenate(list(map(_share, words[number], peers)))
