@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, chain
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize
@@ -24,23 +24,16 @@ from fast_align_wrapper.text import tokenize
 FUNCTION_SHARE = 0.4
 """The most frequent words, up to this share of the text, count as function words."""
 
-RARE_SHARE = 0.1
-"""The least frequent words, up to this share of the text, count as rare; at least all words that
-occur once."""
-
 KEPT_SEGMENTS = 10_000
 """The most segments to take detached text from."""
 
-WORD_CLASSES = ("content", "rare")
-"""Classes of words to leave out; function words fill the places of others."""
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordPool:
     """Words and segments of a text.
 
     Frequency decides the class of a word, since it is known for every language: the most frequent
-    words are function words, all others content words; the least frequent words are rare.
+    words are function words, all others content words.
 
     Attributes:
         counts: How often each word occurs.
@@ -84,19 +77,14 @@ class WordPool:
 
     @cached_property
     def classes(self) -> Mapping[str, dict[str, int]]:
-        """``content``, ``function``, ``rare`` → counts of the words, in a fixed order for draws."""
+        """``content`` and ``function`` → counts of the words, in a fixed order for draws."""
         total = self.counts.total()
         ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
         sums = accumulate(self.counts[word] for word in ranked)
         most = sum(seen <= FUNCTION_SHARE * total for seen in sums) or 1
-        of_count = Counter(self.counts.values())
-        ascending = sorted(of_count)
-        sums = accumulate(count * of_count[count] for count in ascending)
-        rare = ascending[max(sum(seen <= RARE_SHARE * total for seen in sums), 1) - 1]
         return {
             "function": {word: self.counts[word] for word in ranked[:most]},
             "content": {word: self.counts[word] for word in ranked[most:]},
-            "rare": {word: count for word, count in self.counts.items() if count <= rare},
         }
 
 
@@ -113,8 +101,8 @@ class CleanSegment(NamedTuple):
 
     Attributes:
         words: Its tokens.
-        source: The source's tokens, which ``untranslated`` needs.
-        links: Links of source and translation, which ``untranslated`` needs; None if unknown.
+        source: The source's tokens; empty if unknown.
+        links: Links of source and translation; None if unknown.
     """
 
     words: Sequence[str]
@@ -163,7 +151,7 @@ class SpoiltSegment(NamedTuple):
     errors: list[PlantedError]
 
 
-class _Edit(NamedTuple):
+class Edit(NamedTuple):
     """Replaces the words from ``start`` to ``end`` (excluded) with ``words``.
 
     The error concerns the source words of the span ``about`` of the correct translation.
@@ -216,110 +204,43 @@ class Draft(NamedTuple):
             if hit and (among is None or word in among)
         ]
 
-    def is_hit(self, affected: float) -> bool:
-        """Whether the segment gets an error that concerns ``affected`` words on average."""
-        return bool(self.words) and self.generator.random() < self.rate * len(self.words) / affected
+
+Kind: TypeAlias = Callable[[Draft], list[Edit]]
+"""What changes a segment."""
 
 
-def _leave_out(runs: Sequence[range]) -> list[_Edit]:
+def leave_out(runs: Sequence[range]) -> list[Edit]:
     """Omissions; :attr:`Injection.repair` decides what replaces the words."""
-    return [_Edit(run.start, run.stop, (), run) for run in runs]
+    return [Edit(run.start, run.stop, (), run) for run in runs]
 
 
-def _leave_out_class(draft: Draft, word_class: str) -> list[_Edit]:
-    words = draft.pool.classes[word_class]
+def leave_out_some(draft: Draft, words: Mapping[str, int]) -> list[Edit]:
+    """Omissions of some words of the pool, with their counts there, at the rate of all words."""
     share = sum(words.values()) / draft.pool.counts.total()
-    return _leave_out(draft.some_words(draft.rate / share, words))
+    return leave_out(draft.some_words(draft.rate / share, words))
 
 
-def _stop_early(draft: Draft) -> list[_Edit]:
-    """Leave out the end: from one word to all but one, half of the segment on average."""
-    length = len(draft.words)
-    if not draft.is_hit(max(1.0, length / 2)):
-        return []
-    missing = draft.generator.randint(1, max(1, length - 1))
-    return _leave_out([range(length - missing, length)])
-
-
-def _repeat(draft: Draft, runs: Sequence[range]) -> list[_Edit]:
+def repeat(draft: Draft, runs: Sequence[range]) -> list[Edit]:
     """Repeat words right after themselves."""
-    return [_Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
+    return [Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
 
 
-def _repeat_elsewhere(draft: Draft) -> list[_Edit]:
-    """Repeat phrases elsewhere, next to themselves only if there is no other place."""
-    edits = []
-    runs = draft.runs(draft.rate)
-    inside = {n for run in runs for n in range(run.start + 1, run.stop)}
-    places = [n for n in range(len(draft.words) + 1) if n not in inside]
-    for edit in _repeat(draft, runs):
-        elsewhere = [n for n in places if not edit.about.start <= n <= edit.about.stop]
-        place = draft.generator.choice(elsewhere or [edit.about.stop])
-        edits.append(edit._replace(start=place, end=place))
-    return edits
-
-
-def _oscillate(draft: Draft) -> list[_Edit]:
-    """Repeat phrases of two words on average two to four times."""
-    return [
-        edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
-        for edit in _repeat(draft, draft.runs(draft.rate / 3, mean=2.0))
-    ]
-
-
-def _repeat_tail(draft: Draft) -> list[_Edit]:
-    """Repeat the last word, the last two, the last three …: half of the segment or more."""
-    length = len(draft.words)
-    steps = 1
-    while steps * (steps + 1) < length:
-        steps += 1
-    if not draft.is_hit(steps * (steps + 1) / 2):
-        return []
-    tail = [word for n in range(1, steps + 1) for word in draft.words[length - n :]]
-    return [_Edit(length, length, tail, range(length - steps, length))]
-
-
-def _leave_untranslated(draft: Draft) -> list[_Edit]:
-    """Replace words with their source words; words without a link stay."""
-    edits = []
-    for run in draft.runs(draft.rate):
-        words = [draft.segment.source[n] for n in sorted(draft.segment.sources(run))]
-        if words:
-            edits.append(_Edit(run.start, run.stop, words, run))
-    return edits
-
-
-def _add(draft: Draft) -> list[_Edit]:
+def _add(draft: Draft) -> list[Edit]:
     """Insert words from another segment."""
     edits = []
     for run in draft.runs(draft.rate):
         words = draft.pool.other_words(len(run), draft.words, draft.generator)
-        edits.append(_Edit(run.stop, run.stop, words, range(0)))
+        edits.append(Edit(run.stop, run.stop, words, range(0)))
     return edits
 
 
-def _hallucinate(draft: Draft) -> list[_Edit]:
-    """Replace the segment with another one."""
-    length = len(draft.words)
-    if not draft.is_hit(length):
-        return []
-    other = draft.pool.other_segment(draft.words, draft.generator)
-    return [_Edit(0, length, other, range(length))]
-
-
-KINDS: dict[str, Callable[[Draft], list[_Edit]]] = {
-    "omission-word": lambda draft: _leave_out(draft.some_words(draft.rate)),
-    **{f"omission-{name}": partial(_leave_out_class, word_class=name) for name in WORD_CLASSES},
-    "omission-phrase": lambda draft: _leave_out(draft.runs(draft.rate)),
-    "early-stop": _stop_early,
-    "repetition-word": lambda draft: _repeat(draft, draft.some_words(draft.rate)),
-    "repetition-phrase": lambda draft: _repeat(draft, draft.runs(draft.rate)),
-    "repetition-distant": _repeat_elsewhere,
-    "repetition-oscillating": _oscillate,
-    "repetition-tail": _repeat_tail,
-    "untranslated": _leave_untranslated,
+KINDS: Mapping[str, Kind] = {
+    "omission-word": lambda draft: leave_out(draft.some_words(draft.rate)),
+    "omission-content": lambda draft: leave_out_some(draft, draft.pool.classes["content"]),
+    "omission-phrase": lambda draft: leave_out(draft.runs(draft.rate)),
+    "repetition-word": lambda draft: repeat(draft, draft.some_words(draft.rate)),
+    "repetition-phrase": lambda draft: repeat(draft, draft.runs(draft.rate)),
     "addition": _add,
-    "hallucination": _hallucinate,
 }
 """Name of a kind of error → how it changes a segment."""
 
@@ -337,12 +258,13 @@ class Injection:
     (['a', 'red'], [('house', (2,))])
 
     Args:
-        kind: One of :data:`KINDS`.
+        kind: The name of a kind of error.
         rate: Expected words left out, replaced or added per word, 0 to 0.5; for a class of words,
             at most its share.
         pool: The source of words and segments; the same for all parts of a text.
         seed: Seed of the random choices.
         repair: One of :data:`REPAIRS`, for omitted words.
+        kinds: The kinds of errors by name.
     """
 
     kind: str
@@ -350,6 +272,7 @@ class Injection:
     pool: WordPool
     seed: int = 0
     repair: str = "none"
+    kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
 
     def spoil(self, segment: CleanSegment) -> SpoiltSegment:
         """Put errors into a segment."""
@@ -357,7 +280,7 @@ class Injection:
         text = "\n".join((" ".join(segment.source), " ".join(clean)))
         generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
         draft = Draft(segment, clean, self.rate, self.pool, generator)
-        edits = sorted(KINDS[self.kind](draft), key=lambda edit: edit[:2])
+        edits = sorted(self.kinds[self.kind](draft), key=lambda edit: edit[:2])
         gone = {place for edit in edits for place in range(edit.start, edit.end)}
         kept = segment.sources(set(range(len(clean))) - gone)
         words: list[str] = []
@@ -389,7 +312,7 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
 
     Args:
         lines: The segments, split at spaces.
-        kind: One of :data:`KINDS` except ``untranslated``.
+        kind: One of :data:`KINDS`.
         rate: As :class:`Injection` takes it.
         seed: As :class:`Injection` takes it.
     """
