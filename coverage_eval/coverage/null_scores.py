@@ -21,6 +21,8 @@ Another text has other words and other habits of translating. Most of its output
 is estimated anew from the text itself: given λ and a, the most likely K is the number of runs
 divided by the sum of nᵃ · exp(−λ · strength), in which omissions weigh next to nothing
 (:meth:`NullScores.fit`).
+
+All that is learnt is attached to the model of words (:class:`OmissionModel`).
 """
 
 from __future__ import annotations
