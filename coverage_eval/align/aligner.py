@@ -69,21 +69,19 @@ class CoveredRow(NamedTuple):
 
     The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
     forward model summed over the text's words. For the target side it is how much the source
-    covers each word of a hypothesis, under the reverse model, and there are no references or peers.
+    covers each word of a text, under the reverse model.
 
     Attributes:
         source: Source tokens without a sink, as the model knows them.
         references: Coverage by each reference, ``[source words]``, 0 to 1.
-        hypotheses: Coverage by each hypothesis.
-        lengths: Number of words of each hypothesis, and then of each peer.
-        peers: Coverage by each peer.
+        outputs: Coverage by each hypothesis, and then by each peer.
+        lengths: Number of words of each of these.
     """
 
     source: Sequence[str]
     references: tuple[Floats, ...]
-    hypotheses: tuple[Floats, ...]
+    outputs: tuple[Floats, ...]
     lengths: tuple[int, ...] = ()
-    peers: tuple[Floats, ...] = ()
 
 
 class Aligner(ABC):
@@ -318,15 +316,13 @@ class ModelAligner(Aligner):
 
     def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        if side == "target":
-            rows = (row._replace(references=(), peers=()) for row in rows)
         pending, pairs = self._pairs(rows)
         results = self.model.posteriors(pairs, SIDES[side])
         for row, source, posteriors in _together(pending, results):
             covered = tuple(self._coverage(posterior, len(source)) for posterior in posteriors)
-            first, last = len(row.references), len(posteriors) - len(row.peers)
+            first = len(row.references)
             lengths = tuple(len(posterior.matrix) for posterior in posteriors[first:])
-            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
+            yield CoveredRow(source, covered[:first], covered[first:], lengths)
 
     def _coverage(self, posterior: Posterior, words: int) -> Floats:
         """The coverage by a text, without that of the sink."""

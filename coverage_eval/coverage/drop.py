@@ -81,7 +81,8 @@ class AlignedMetric(TextMetric):
             DataError: The source is needed and not known.
         """
         counts = [self._count_row(row) for row in batch.get(*self.requests())]
-        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
+        of_outputs = np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
+        return of_outputs[: len(batch.rows[0].hypotheses)]  # without peers
 
     def _written(self, row: Row) -> Sequence[str] | None:
         """The source words as the user wrote them; None if they are unknown."""
@@ -295,7 +296,7 @@ class SoftDROP(AlignedMetric):
         expected = np.minimum.reduce(row.references)[counted]
         return [
             (float(np.maximum(0.0, expected - covered[counted]).sum()), float(expected.sum()))
-            for covered in row.hypotheses
+            for covered in row.outputs
         ]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
@@ -306,7 +307,8 @@ class SoftDROP(AlignedMetric):
         """
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
             expected, words = np.minimum.reduce(row.references), self._written(text) or ()
-            yield tuple(self._explained(row, words, expected, item) for item in row.hypotheses)
+            outputs = row.outputs[: len(text.hypotheses)]
+            yield tuple(self._explained(row, words, expected, item) for item in outputs)
 
     def _explained(
         self, row: CoveredRow, words: Sequence[str], expected: Floats, covered: Floats

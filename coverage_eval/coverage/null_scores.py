@@ -21,27 +21,26 @@ Another text has other words and other habits of translating. Most of its output
 is estimated anew from the text itself: given λ and a, the most likely K is the number of runs
 divided by the sum of nᵃ · exp(−λ · strength), in which omissions weigh next to nothing
 (:meth:`NullScores.fit`).
+
+All that is learnt is attached to the model of words (:class:`OmissionModel`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.errors import DataError
+from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.metric import Floats
-
-T = TypeVar("T")
 
 RARE = 2
 """The most occurrences of a rare word."""
@@ -61,8 +60,8 @@ class NormalCoverage:
         other: Mean and standard deviation for all other words.
     """
 
-    words: Mapping[str, tuple[float, float]]
-    other: tuple[float, float]
+    words: Mapping[str, Sequence[float]]
+    other: Sequence[float]
 
     @classmethod
     def learn(cls, segments: Iterable[tuple[Sequence[str], Floats]]) -> NormalCoverage:
@@ -71,19 +70,14 @@ class NormalCoverage:
         Each word's figures come from its occurrences and one occurrence of the average rare word.
 
         Args:
-            segments: The words of each segment and their coverages ``[words]``.
-
-        Raises:
-            DataError: There is no word.
+            segments: The words of each segment and their coverages ``[words]``; at least one word.
         """
         numbers: dict[str, int] = {}
         places: list[int] = []
-        coverages = [np.zeros(0)]
+        coverages = []
         for words, covered in segments:
             places += [numbers.setdefault(word, len(numbers)) for word in words]
             coverages.append(covered)
-        if not numbers:
-            raise DataError("there is no word to learn normal coverages from")
         values = np.concatenate(coverages)
         counts = np.bincount(places)
         sums, squares = np.bincount(places, values), np.bincount(places, values * values)
@@ -102,56 +96,6 @@ class NormalCoverage:
         pairs = (self.words.get(word, self.other) for word in words)
         figures = np.fromiter(chain.from_iterable(pairs), np.float64, 2 * len(words))
         return figures[::2], figures[1::2]
-
-    def save(self, path: Path) -> None:
-        """Write the figures as JSON."""
-        path.write_text(self._json, encoding="utf-8", newline="\n")
-
-    @classmethod
-    def load(cls, path: Path) -> NormalCoverage:
-        """Read a file of :meth:`save`.
-
-        Raises:
-            DataError: The file holds no normal coverages.
-        """
-
-        def parse(values: dict[str, Any]) -> NormalCoverage:
-            mean, spread = values["other"]
-            words = {word: (float(one), float(two)) for word, (one, two) in values["words"].items()}
-            other = float(mean), float(spread)
-            if not all(0 <= figure <= 1 for pair in (other, *words.values()) for figure in pair):
-                raise ValueError("figures beyond 0 to 1")
-            return cls(words, other)
-
-        return load_figures(path, "normal coverages", parse)
-
-    @cached_property
-    def digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of the figures, for signatures."""
-        return sha256(self._json.encode()).hexdigest()[:8]
-
-    @cached_property
-    def _json(self) -> str:
-        return json.dumps({"other": self.other, "words": self.words}, sort_keys=True)
-
-
-def load_figures(path: Path, what: str, parse: Callable[[Any], T]) -> T:
-    """What a JSON file of a model holds.
-
-    Args:
-        path: The file.
-        what: Its figures, for messages.
-        parse: Makes them from the file's values.
-
-    Raises:
-        DataError: The file does not hold them.
-    """
-    try:
-        return parse(json.loads(path.read_text(encoding="utf-8")))
-    except (
-        AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
-    ) as error:  # fmt: skip
-        raise DataError(f"{path.name} of the model has no {what}: {error}") from error
 
 
 def _figures(count: float, first: float, second: float) -> tuple[float, float]:
@@ -218,25 +162,23 @@ def disjoint_runs(values: Floats) -> list[WordRun]:
     return sorted(found)
 
 
-def strongest_runs(losses: Sequence[Floats], penalty: float) -> Floats:
+def strongest_runs(losses: Floats, sizes: NDArray[Any], penalty: float) -> Floats:
     """The sum of the best run of losses, each minus the penalty, of many segments at once.
 
     Kadane's algorithm on all segments in step; it gives what
     :func:`best_run` gives, and 0 without a run.
 
     Args:
-        losses: The words' losses of each segment, ``[words]``.
+        losses: The losses of all words, segment after segment, ``[words]``.
+        sizes: The number of these words in each segment, ``[segments]``.
         penalty: The penalty.
 
     Returns:
         ``[segments]``, at least 0.
     """
-    lengths = np.fromiter(map(len, losses), np.intp, len(losses))
-    if not lengths.sum():
-        return np.zeros(len(losses))
-    sums = np.zeros((len(losses), 1 + int(lengths.max())))
-    inside = np.arange(1, sums.shape[1]) <= lengths[:, None]
-    sums[:, 1:][inside] = np.concatenate(losses) - penalty
+    sums = np.zeros((len(sizes), 1 + int(sizes.max())))
+    inside = np.arange(1, sums.shape[1]) <= sizes[:, None]
+    sums[:, 1:][inside] = losses - penalty
     np.cumsum(sums, axis=1, out=sums)  # after its end, a segment's sum stays
     return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
 
@@ -268,12 +210,11 @@ _LEVEL = 0.05
 _SURE = 0.01
 """Probability that a complete text has a flag that counts as certain."""
 
-_MIN_TEXTS = 30
 _SMALLEST, _LARGEST = 1e-3, 1e3
 _MAX_GROWTH, _STEP = 1.5, 0.05
 """The growths that are tried."""
 
-_LEARNT = ("rate", "decay", "growth", "texts", "longest")
+_ADAPTED = ("factor", "share")
 
 
 @dataclass(frozen=True)
@@ -309,16 +250,10 @@ class NullScores:
         """The most likely K and λ.
 
         Args:
-            strengths: The strongest run in each text, ``[texts]``, at least 0.
+            strengths: The strongest run in each text, ``[texts]``, at least 0; some are above 0.
             lengths: Words of each text, ``[texts]``, at least 1.
-
-        Raises:
-            DataError: Fewer than 30 texts, or none with a run.
         """
         found = strengths[strengths > 0]
-        if len(strengths) < _MIN_TEXTS or not len(found):
-            raise DataError("there are too few texts to learn false alarms from")
-
         sizes = np.log(lengths)
         in_runs = float(sizes[strengths > 0].sum())
 
@@ -345,7 +280,7 @@ class NullScores:
     def chances(self, strengths: Floats, lengths: NDArray[Any]) -> Floats:
         """The share of complete translations of these lengths with a run as strong, 0 to 1."""
         expected = self._expected(strengths, lengths)
-        return np.where(np.asarray(strengths) > 0, -np.expm1(-expected), 1.0)
+        return np.where(strengths > 0, -np.expm1(-expected), 1.0)
 
     def least_strength(self, chance: float, length: int) -> float:
         """The strength that has this chance in a text of this length, at least 0."""
@@ -353,9 +288,9 @@ class NullScores:
         return max(0.0, (math.log(runs) - math.log(-math.log1p(-chance))) / self.decay)
 
     def _expected(self, strengths: Floats, lengths: NDArray[Any]) -> Floats:
-        scaled = np.minimum(700.0, self.decay * np.asarray(strengths, dtype=np.float64))
-        sizes = np.maximum(1.0, np.asarray(lengths, dtype=np.float64)) ** self.growth
-        return np.asarray(self.rate * self.factor * sizes * np.exp(-scaled))
+        decayed = np.exp(-np.minimum(700.0, self.decay * strengths))
+        sizes = np.maximum(1.0, lengths) ** self.growth
+        return np.asarray(self.rate * self.factor * sizes * decayed)
 
     def fit(self, strengths: Floats, lengths: NDArray[Any]) -> NullScores:
         """This distribution, adapted to a text by its outputs, most of which are complete.
@@ -363,16 +298,23 @@ class NullScores:
         Args:
             strengths: The strongest run of each output, ``[outputs]``.
             lengths: Words of each, ``[outputs]``; outputs without words tell nothing.
+
+        Returns:
+            The distribution; itself if there are too few outputs.
         """
         told = lengths > 0
         strengths, lengths = strengths[told], lengths[told]
         if len(strengths) < MIN_SEGMENTS:
             return self
         runs = np.count_nonzero(strengths > 0) + _OWN_WEIGHT
-        expected = np.sum(replace(self, factor=1.0)._expected(strengths, lengths)) + _OWN_WEIGHT
+        expected = np.sum(self._expected(strengths, lengths)) + _OWN_WEIGHT
         factor = float(np.clip(runs / expected, 1 / _MAX_FACTOR, _MAX_FACTOR))
         fitted = replace(self, factor=float(f"{factor:.3g}"))
-        return replace(fitted, share=_error_share(fitted.chances(strengths, lengths)))
+        chances = fitted.chances(strengths, lengths)
+        for _ in range(_ROUNDS):  # the most likely share, by EM
+            found = float(fitted.probabilities(chances).sum()) + _OWN_WEIGHT * USUAL_SHARE
+            fitted = replace(fitted, share=found / (len(chances) + _OWN_WEIGHT))
+        return replace(fitted, share=float(f"{min(0.99, fitted.share):.3g}"))
 
     def probabilities(self, chances: Floats) -> Floats:
         """Probabilities of an error: local false discovery rates, subtracted from 1.
@@ -381,74 +323,115 @@ class NullScores:
         a · c^(a−1): the beta-uniform mixture of Pounds and Morris (Bioinformatics 19, 2003). So a
         smaller chance never has a lower probability.
         """
-        return _probabilities(np.asarray(chances), self.share)
+        wrong = self.share * _ERROR_SHAPE * np.maximum(chances, 1e-300) ** (_ERROR_SHAPE - 1.0)
+        return np.asarray(wrong / (1.0 - self.share + wrong))
+
+    @property
+    def learnt(self) -> dict[str, float]:
+        """What a model keeps, without what a text adapts."""
+        return {name: value for name, value in asdict(self).items() if name not in _ADAPTED}
 
 
-def _probabilities(chances: Floats, share: float) -> Floats:
-    wrong = share * _ERROR_SHAPE * np.maximum(chances, 1e-300) ** (_ERROR_SHAPE - 1.0)
-    return np.asarray(wrong / (1.0 - share + wrong))
+STEMS = "stems.model"
+"""The attachment of a model with the model of stems."""
+
+REFERENCES, ALONE = "references", "alone"
+"""Names of the distributions of complete translations, with references and without."""
 
 
-def _error_share(chances: Floats) -> float:
-    """The most likely share of errors among outputs with these chances, by EM."""
-    share = USUAL_SHARE
-    for _ in range(_ROUNDS):
-        found = float(_probabilities(chances, share).sum())
-        share = (found + _OWN_WEIGHT * USUAL_SHARE) / (len(chances) + _OWN_WEIGHT)
-    return float(f"{min(0.99, share):.3g}")
+def normal_name(unit: str, side: str) -> str:
+    """The attachment of a model with normal coverages."""
+    return f"normal.{unit}.{side}.json"
 
 
-def save_nulls(nulls: Mapping[str, NullScores], path: Path) -> None:
-    """Write distributions by the witnesses that they are for, as JSON."""
-    path.write_text(f"{_as_json(nulls)}\n", encoding="utf-8", newline="\n")
+def null_name(side: str) -> str:
+    """The attachment of a model with what complete translations score."""
+    return f"null.{side}.json"
 
 
-def load_nulls(path: Path) -> dict[str, NullScores]:
-    """Read a file of :func:`save_nulls`.
-
-    Raises:
-        DataError: The file holds no distributions.
-    """
-
-    def parse(values: dict[str, Any]) -> dict[str, NullScores]:
-        nulls = {name: NullScores(**figures) for name, figures in values.items()}
-        for null in nulls.values():
-            is_usual = all(_SMALLEST < figure < _LARGEST for figure in (null.rate, null.decay))
-            if not (is_usual and 0 <= null.growth <= _MAX_GROWTH):
-                raise ValueError("figures that no text gives")
-        return nulls
-
-    return load_figures(path, "false alarms", parse)
-
-
-def digest_of(nulls: Mapping[str, NullScores]) -> str:
-    """The first 8 hexadecimal digits of the hash of distributions, for signatures."""
-    return sha256(_as_json(nulls).encode()).hexdigest()[:8]
-
-
-def _as_json(nulls: Mapping[str, NullScores]) -> str:
-    learnt = {
-        name: {figure: getattr(null, figure) for figure in _LEARNT} for name, null in nulls.items()
-    }
-    return json.dumps(learnt, sort_keys=True)
+def save_figures(figures: object, path: Path) -> None:
+    """Write what a model keeps, as JSON."""
+    path.write_text(json.dumps(figures, sort_keys=True), encoding="utf-8")
 
 
 @dataclass(frozen=True)
-class FlagTest:
+class Unit:
+    """Words or stems, with a model trained on them.
+
+    Attributes:
+        aligner: The model.
+        normal: The normal coverage of words on the side of interest; None if the model has none.
+    """
+
+    aligner: ModelAligner
+    normal: NormalCoverage | None
+
+
+@dataclass(frozen=True)
+class OmissionModel:
+    """What a model's file knows of omissions, or of additions.
+
+    Attributes:
+        units: Words, and stems if the model was made for omissions.
+        nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
+            not known.
+        settings: What signatures say of it.
+    """
+
+    units: tuple[Unit, ...]
+    nulls: Mapping[str, NullScores]
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, aligner: ModelAligner, side: str) -> OmissionModel:
+        """Read what a model of words has attached.
+
+        Raises:
+            AlignerError, DataError: A damaged model file.
+        """
+
+        def attached(name: str) -> tuple[Any, str]:
+            """The figures in an attachment, and the beginning of their hash; if there are some."""
+            path = aligner.model.attachment(name)
+            if path is None:
+                return None, ""
+            text = path.read_text(encoding="utf-8").strip()
+            return json.loads(text), sha256(text.encode()).hexdigest()[:8]
+
+        aligners, names = {"words": aligner}, ["words"]
+        stems = aligner.model.attached_model(STEMS)
+        if stems is not None:
+            # The tokenisers of the words, so positions agree.
+            cut = {"tokenize": aligner.tokens.name, "src_tokenize": aligner.source_tokens.name}
+            aligners["stems"] = ModelAligner(stems, **cut, sink=aligner.sink)
+            names.append(f"stems:{stems.hash}")
+        known = [attached(normal_name(name, side)) for name in aligners]
+        nulls, digest = attached(null_name(side))
+        return cls(
+            tuple(
+                Unit(unit, NormalCoverage(**normal) if normal else None)
+                for unit, (normal, _) in zip(aligners.values(), known, strict=True)
+            ),
+            {name: NullScores(**figures) for name, figures in (nulls or {}).items()},
+            {
+                "units": "+".join(names),
+                "normal": ",".join(hashed for _, hashed in known if hashed) or None,
+                "null": digest or "assumed",
+            },
+        )
+
+
+class FlagTest(NamedTuple):
     """Whether more segments have an error than a share, and the false alarms to expect.
 
     Attributes:
-        segments: Number of segments.
-        flagged: Number of flagged segments.
-        certain: Number of those that no false alarm explains: with chances so small that a
-            complete text of this length has one with a probability of 1%.
+        certain: Number of flagged segments that no false alarm explains: with chances so small
+            that a complete text of this length has one with a probability of 1%.
         expected: Flags to expect if just the share has an error: these and the false alarms.
         p_value: The probability of as many flags or more, by the binomial test.
         is_above: Whether certain errors exceed the share, or the flags are significantly more.
     """
 
-    segments: int
-    flagged: int
     certain: int
     expected: float
     p_value: float
@@ -478,4 +461,4 @@ def judge_flags(
     rate = share + (1 - share) * false_alarms
     p_value = float(bdtrc(flagged - 1, segments, rate)) if flagged else 1.0
     is_above = certain > share * segments or p_value < _LEVEL
-    return FlagTest(segments, flagged, certain, rate * segments, p_value, is_above)
+    return FlagTest(certain, rate * segments, p_value, is_above)

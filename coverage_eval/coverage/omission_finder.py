@@ -26,13 +26,11 @@ tuning them on one language pair and using them on another.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, repeat
-from pathlib import Path
+from itertools import chain
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,96 +51,22 @@ from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.mark import Mark, places
 from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.null_scores import (
+    ALONE,
     DEFAULT_FALSE_ALARMS,
-    NormalCoverage,
+    REFERENCES,
     NullScores,
+    OmissionModel,
+    Unit,
     WordRun,
-    digest_of,
     disjoint_runs,
-    load_nulls,
     strongest_runs,
 )
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
 
-T = TypeVar("T")
-
 LEFT_OUT = "left out"
 ADDED = "added"
-
-STEMS = "stems.model"
-"""The attachment of a model with the model of stems."""
-
-REFERENCES, ALONE = "references", "alone"
-"""Names of the distributions of complete translations, with references and without."""
-
-
-def normal_name(unit: str, side: str) -> str:
-    """The attachment of a model with normal coverages."""
-    return f"normal.{unit}.{side}.json"
-
-
-def null_name(side: str) -> str:
-    """The attachment of a model with what complete translations score."""
-    return f"null.{side}.json"
-
-
-@dataclass(frozen=True)
-class Unit:
-    """Words or stems, with a model trained on them.
-
-    Attributes:
-        name: ``words`` or ``stems``.
-        aligner: The model.
-        normal: The normal coverage of words on the side of interest; None if the model has none.
-    """
-
-    name: str
-    aligner: ModelAligner
-    normal: NormalCoverage | None
-
-
-@dataclass(frozen=True)
-class OmissionModel:
-    """What a model's file knows of omissions, or of additions.
-
-    Attributes:
-        units: Words, and stems if the model was made for omissions.
-        nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
-            not known.
-    """
-
-    units: tuple[Unit, ...]
-    nulls: Mapping[str, NullScores] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, aligner: ModelAligner, side: str) -> OmissionModel:
-        """Read what a model of words has attached.
-
-        Raises:
-            AlignerError, DataError: A damaged model file.
-        """
-
-        def attached(name: str, load: Callable[[Path], T]) -> T | None:
-            path = aligner.model.attachment(name)
-            return None if path is None else load(path)
-
-        aligners = {"words": aligner}
-        stems = aligner.model.attached_model(STEMS)
-        if stems is not None:
-            # The tokenisers of the words, so positions agree.
-            names = (aligner.tokens.name, aligner.source_tokens.name)
-            aligners["stems"] = ModelAligner(
-                stems, tokenize=names[0], src_tokenize=names[1], sink=aligner.sink
-            )
-        units = [
-            Unit(name, unit, attached(normal_name(name, side), NormalCoverage.load))
-            for name, unit in aligners.items()
-        ]
-        return cls(tuple(units), attached(null_name(side), load_nulls) or {})
-
 
 EXPECTED = (0.75, 0.3)
 """Normal coverage and spread of every word, for models without normal coverages."""
@@ -210,7 +134,6 @@ class FoundSegment(NamedTuple):
         words: The words on the side of interest, as the user wrote them.
         losses: The loss of each word by all witnesses, ``[words]``; they rank segments and have the
             marks.
-        own: The same without peers, ``[words]``; they decide the flag.
         target_length: Number of words of the output.
         score: At least 0, without a unit; greater if more seems to be missing. It ranks segments.
         level: The score without peers.
@@ -219,14 +142,12 @@ class FoundSegment(NamedTuple):
         chance: The share of complete translations of this length with a run as strong, 0 to 1.
         probability: The probability of an error in a single output with this chance, 0 to 1.
         is_flagged: Whether an error is stated.
-        least_strength: The least strength that is flagged at this length in a single output.
-        penalty: What is subtracted from each loss.
-        side: ``source`` for omissions, ``target`` for additions.
+        marks: The runs that are reasons for the flag, from left to right; none without a flag. A
+            mark's amount is its strength: the sum of its losses, each minus the penalty.
     """
 
     words: Sequence[str]
     losses: Floats
-    own: Floats
     target_length: int
     score: float
     level: float
@@ -235,30 +156,7 @@ class FoundSegment(NamedTuple):
     chance: float
     probability: float
     is_flagged: bool
-    least_strength: float
-    penalty: float
-    side: str
-
-    @property
-    def marks(self) -> tuple[Mark, ...]:
-        """The runs that are reasons for the flag, from left to right; none without a flag.
-
-        A mark's amount is its strength: the sum of its losses, each minus the penalty.
-        """
-        if not self.is_flagged or not len(self.losses):
-            return ()
-        found = (disjoint_runs(losses - self.penalty) for losses in (self.losses, self.own))
-        # An output without words may lack runs, where no word is normally covered.
-        runs = next(filter(None, found), [WordRun(0, len(self.losses), self.strength)])
-        least = min(self.least_strength, max(run.sum for run in runs))
-        return tuple(self._mark(run) for run in runs if run.sum >= least)
-
-    def _mark(self, run: WordRun) -> Mark:
-        positions = tuple(range(run.start, run.end))
-        text = " ".join(self.words[run.start : run.end])
-        side, kind = ("source", LEFT_OUT) if self.side == "source" else ("output", ADDED)
-        said = f"{text} at {places(positions)}: {run.sum:.2f}"
-        return Mark(side, positions, kind, text, run.sum, said=said)
+    marks: tuple[Mark, ...]
 
 
 class FoundSegments(list[FoundSegment]):
@@ -280,27 +178,26 @@ class FoundSegments(list[FoundSegment]):
         )
 
 
-class ScoredOutput(NamedTuple):
-    """One output in all segments of a batch, before it is judged.
+class ScoredBatch(NamedTuple):
+    """The outputs of a batch before they are judged: the systems', then the peers'.
 
     Attributes:
-        losses: The losses of all words of the batch by all witnesses, ``[words]``.
-        own: The same without peers, ``[words]``.
-        sizes: The number of these words in each segment, ``[segments]``.
-        lengths: The number of the output's words in each segment, ``[segments]``.
-        scores, levels, strengths, usual: As :class:`FoundSegment` has them, ``[segments]``.
-        is_far: Whether the output is so far from the others that it says nothing of usual ones.
+        losses: The losses of all words of the batch by all witnesses, ``[outputs][words]``.
+        own: The same without peers; they decide the flag.
+        sizes: The number of these words, ``[outputs, segments]``.
+        lengths: The number of each output's words, ``[outputs, segments]``.
+        scores, levels, strengths, usual: As :class:`FoundSegment` has them,
+            ``[outputs, segments]``.
     """
 
-    losses: Floats
-    own: Floats
+    losses: Sequence[Floats]
+    own: Sequence[Floats]
     sizes: NDArray[np.int64]
     lengths: NDArray[np.int64]
     scores: Floats
     levels: Floats
     strengths: Floats
     usual: Floats
-    is_far: bool
 
 
 @dataclass(frozen=True)
@@ -323,7 +220,7 @@ class OmissionFinder:
         side: ``source`` for omissions, ``target`` for additions.
         adapted: What complete translations of the text at hand score; None for what the model has
             learnt.
-        far: Places, among peers and then hypotheses, of outputs that are no witnesses of what
+        far: Places, among hypotheses and then peers, of outputs that are no witnesses of what
             others should have.
         loaded: What the model's file knows; by default it is read.
 
@@ -397,17 +294,11 @@ class OmissionFinder:
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings without the symmetrisation, then the finder's."""
-        units, nulls = self.model.units, self.model.nulls
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
-        normal = [unit.normal.digest for unit in units if unit.normal is not None]
-        names = [unit.name for unit in units[:1]]
-        names += [f"{unit.name}:{unit.aligner.settings['model']}" for unit in units[1:]]
         return {
             **aligner,
             "dir": SIDES[self.side],
-            "units": "+".join(names),
-            "normal": ",".join(normal) or None,
-            "null": digest_of(nulls) if nulls else "assumed",
+            **self.model.settings,
             "text": None if self.adapted is None else f"x{self.adapted.factor:g}",
             "fa": f"{100 * self.false_alarms:g}%",
             "flag": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else None,
@@ -464,12 +355,10 @@ class OmissionFinder:
             yield batch
 
     def coverages(self) -> list[Request]:
-        """The coverages by the model of each unit; for additions, of peers' words, too."""
-        aligners = [unit.aligner for unit in self.model.units]
-        if self.side == "source":
-            return [one.coverages(self.side, references=self.referenced) for one in aligners]
+        """The coverages by the model of each unit."""
         return [
-            Request(("covered outputs", id(one)), partial(_cover_outputs, one)) for one in aligners
+            unit.aligner.coverages(self.side, references=self.referenced)
+            for unit in self.model.units
         ]
 
     def null_of(self, batches: Iterable[Batch]) -> NullScores:
@@ -477,130 +366,139 @@ class OmissionFinder:
 
         Equal outputs of a segment count once.
         """
-        figures = [
-            (output.strengths[number], output.sizes[number])
-            for batch in batches
-            for number, row in enumerate(batch.rows)
-            for output in {
-                text: output
-                for text, output in zip(_keys(row), self.scored(batch), strict=True)
-                if not output.is_far
-            }.values()
-        ]
-        strengths, sizes = zip(*figures, strict=True) if figures else ((), ())
-        return self.learnt.fit(np.array(strengths), np.array(sizes))
+        figures = []
+        for batch in batches:
+            scored, left_out = self.scored(batch), set(self.far)
+            if self.expects_peers:  # theirs are scores without witnesses
+                left_out |= set(range(len(batch.rows[0].hypotheses), len(scored.scores)))
+            for number, row in enumerate(batch.rows):
+                texts = {text: n for n, text in enumerate(_keys(row)) if n not in left_out}
+                figures += [
+                    (scored.strengths[n, number], scored.sizes[n, number]) for n in texts.values()
+                ]
+        strengths, sizes = np.reshape(figures, (-1, 2)).T
+        return self.learnt.fit(strengths, sizes)
 
     def judge(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system, with flags and probabilities.
 
         Raises:
-            DataError: Missing references, or too few peers.
+            DataError: Too few peers.
         """
-        systems = zip(*(row.hypotheses for row in batch.rows), strict=True)
-        sources = [row.source or "" for row in batch.rows]
-        columns = (
-            self._found(output, sources if self.side == "source" else texts)
-            for texts, output in zip(systems, self.scored(batch), strict=False)  # then peers
-        )
-        return list(zip(*columns, strict=True))
-
-    def _found(self, output: ScoredOutput, texts: Iterable[Segment]) -> Iterator[FoundSegment]:
-        """The findings in one output; ``texts`` has the words on the side of interest."""
-        tokens = self.aligner.source_tokens if self.side == "source" else self.aligner.tokens
-        ends, chances = output.sizes.cumsum()[:-1], self._chances(output)
+        scored, flags = self.scored(batch), self.flags(batch)
+        chances = self._chances(scored)
         probabilities = np.minimum(self.null.probabilities(chances), CERTAIN)
-        figures = (
-            output.lengths, output.scores, output.levels, output.strengths, output.usual,
-            chances, probabilities, self._flags(output),
-        )  # fmt: skip
-        return map(
-            FoundSegment,
-            map(tokens.as_written, texts),
-            np.split(output.losses, ends),
-            np.split(output.own, ends),
-            *(figure.tolist() for figure in figures),
-            (self.null.least_strength(self.false_alarms, size) for size in output.sizes.tolist()),
-            repeat(self.scan.penalty),
-            repeat(self.side),
-        )
+        sources = [row.source or "" for row in batch.rows]
+        of_source = self.side == "source"
+        tokens = self.aligner.source_tokens if of_source else self.aligner.tokens
+        found = []
+        for n, outputs in enumerate(zip(*(row.hypotheses for row in batch.rows), strict=True)):
+            words = list(map(tokens.as_written, sources if of_source else outputs))
+            ends = scored.sizes[n].cumsum()[:-1]
+            losses, own = np.split(scored.losses[n], ends), np.split(scored.own[n], ends)
+            figures = (
+                scored.lengths, scored.scores, scored.levels, scored.strengths, scored.usual,
+                chances, probabilities, flags,
+            )  # fmt: skip
+            marks = (
+                self._reasons(*about) if is_flagged else ()
+                for is_flagged, *about in zip(
+                    flags[n], words, losses, own, scored.strengths[n], strict=True
+                )
+            )
+            columns = (words, losses, *(each[n].tolist() for each in figures), marks)
+            found.append(list(map(FoundSegment, *columns)))
+        return list(zip(*found, strict=True))
 
-    def _chances(self, output: ScoredOutput) -> Floats:
-        """The chance of each segment; 0 for an output without words."""
-        chances = self.null.chances(output.strengths, output.sizes)
-        is_empty = (output.lengths == 0) & (output.sizes >= MIN_WORDS)
+    def _reasons(
+        self, words: Sequence[str], losses: Floats, own: Floats, strength: float
+    ) -> tuple[Mark, ...]:
+        """The runs that are reasons for a flag: by all witnesses, or else without peers."""
+        if not len(losses):
+            return ()
+        found = (disjoint_runs(each - self.scan.penalty) for each in (losses, own))
+        # An output without words may lack runs, where no word is normally covered.
+        runs = next(filter(None, found), [WordRun(0, len(losses), float(strength))])
+        least = self.null.least_strength(self.false_alarms, len(losses))
+        least = min(least, max(run.sum for run in runs))
+        side, kind = ("source", LEFT_OUT) if self.side == "source" else ("output", ADDED)
+        marks = []
+        for run in runs:
+            if run.sum >= least:
+                positions = tuple(range(run.start, run.end))
+                text = " ".join(words[run.start : run.end])
+                said = f"{text} at {places(positions)}: {run.sum:.2f}"
+                marks.append(Mark(side, positions, kind, text, run.sum, said=said))
+        return tuple(marks)
+
+    def _chances(self, scored: ScoredBatch) -> Floats:
+        """The chance of each output of each segment; 0 for an output without words."""
+        chances = self.null.chances(scored.strengths, scored.sizes)
+        is_empty = (scored.lengths == 0) & (scored.sizes >= MIN_WORDS)
         return np.where(is_empty, 0.0, chances) if self.side == "source" else chances
-
-    def _flags(self, output: ScoredOutput) -> NDArray[np.bool_]:
-        chances = self._chances(output)
-        # Where others tell no usual level, which is NaN then, none is below it.
-        is_usual = output.levels <= FLAG_FACTOR * output.usual + FLAG_MARGIN
-        return (chances <= self.false_alarms) & ~(is_usual & (chances > 0))
 
     def flags(self, batch: Batch) -> NDArray[np.bool_]:
         """Whether an error is stated in each segment of a batch, ``[systems, segments]``.
 
         Raises:
-            DataError: Missing references, or too few peers.
+            DataError: Too few peers.
         """
-        systems = self.scored(batch)[: len(batch.rows[0].hypotheses)]
-        return np.array(list(map(self._flags, systems)))
+        scored = self.scored(batch)
+        chances = self._chances(scored)
+        # Where others tell no usual level, which is NaN then, none is below it.
+        is_usual = scored.levels <= FLAG_FACTOR * scored.usual + FLAG_MARGIN
+        flags = (chances <= self.false_alarms) & ~(is_usual & (chances > 0))
+        return flags[: len(batch.rows[0].hypotheses)]
 
-    def scored(self, batch: Batch) -> Sequence[ScoredOutput]:
-        """The outputs of a batch before they are judged: the systems', then the peers'.
-
-        They are kept with the batch.
+    def scored(self, batch: Batch) -> ScoredBatch:
+        """The outputs of a batch before they are judged, which are kept with the batch.
 
         Raises:
-            DataError: Missing references, or too few peers.
+            DataError: Too few peers.
         """
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
         if key not in batch.made:
-            batch.made[key] = tuple(self._score(batch))
-        return batch.made[key]
+            batch.made[key] = (self._score(batch),)
+        scored: ScoredBatch = batch.made[key][0]
+        return scored
 
-    def _score(self, batch: Batch) -> Iterator[ScoredOutput]:
-        first, units = batch.rows[0], [batch.get(request) for request in self.coverages()]
-        if self.referenced and not all(row.references for row in batch.rows):
-            raise DataError("the finder was made for rows with references, or without")
-        systems, peers = len(first.hypotheses), len(first.peers)
-        far = {place - peers if place >= peers else place + systems for place in self.far}
-        witnesses = [self._witnesses(number, systems, peers, far) for number in range(systems)]
-        if self.side == "source":
-            find = self._of_source
-        else:
-            find = partial(self._of_outputs, [row.hypotheses + row.peers for row in batch.rows])
-        by_unit = [find(*unit, witnesses) for unit in zip(self.model.units, units, strict=True)]
+    def _score(self, batch: Batch) -> ScoredBatch:
+        units = [batch.get(request) for request in self.coverages()]
+        systems = len(batch.rows[0].hypotheses)
+        witnesses = [self.witnesses(number, batch.rows[0]) for number in range(systems)]
+        by_unit = [
+            self._losses(*unit, batch.rows, witnesses)
+            for unit in zip(self.model.units, units, strict=True)
+        ]
         own, losses = (list(map(_mean, *side)) for side in zip(*by_unit, strict=True))
         if self.expects_peers:
             own[:systems] = losses[:systems]
-            far |= set(range(systems, systems + peers))
         lengths = np.array([item.lengths for item in units[0]]).T
         sizes = lengths
         if self.side == "source":
             sizes = np.broadcast_to([len(item.source) for item in units[0]], lengths.shape)
-        levels, strengths = zip(*map(self._sums, own, sizes), strict=True)
-        scores, _ = zip(*map(self._sums, losses, sizes), strict=True)
-        usual = self._usual_levels(batch.rows, witnesses, np.array(levels), lengths)
-        return map(
-            ScoredOutput, losses, own, sizes, lengths, scores, levels, strengths, usual,
-            (place in far for place in range(systems + peers)),
-        )  # fmt: skip
+        levels, strengths = self._sums(own, sizes)
+        scores, _ = self._sums(losses, sizes)
+        usual = self._usual_levels(batch.rows, witnesses, np.where(lengths, levels, np.nan))
+        return ScoredBatch(losses, own, sizes, lengths, scores, levels, strengths, usual)
 
-    def _sums(self, losses: Floats, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """The score by the losses of each segment's words, and the strength."""
-        ends = sizes.cumsum()[:-1]
-        strengths = strongest_runs(np.split(losses, ends), self.scan.penalty)
-        sums = [part.sum() for part in np.split(np.maximum(0.0, losses), ends)]
+    def _sums(self, losses: Sequence[Floats], sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """The scores by the words' losses, and the strengths, ``[outputs, segments]``."""
+        outputs = list(zip(losses, sizes, strict=True))
+        strengths = np.array([strongest_runs(*each, self.scan.penalty) for each in outputs])
+        sums = [
+            [part.sum() for part in np.split(np.maximum(0.0, each), lengths.cumsum()[:-1])]
+            for each, lengths in outputs
+        ]
         return strengths + SUM_SHARE * np.array(sums), strengths
 
     def _usual_levels(
-        self,
-        rows: Sequence[Row],
-        witnesses: Sequence[Sequence[int]],
-        levels: Floats,
-        lengths: NDArray[np.int64],
+        self, rows: Sequence[Row], witnesses: Sequence[list[int]], levels: Floats
     ) -> Floats:
-        """The median level of the different texts beside each output; NaN for too few."""
+        """The median level of the different texts beside each output; NaN for too few.
+
+        Levels are NaN for outputs without words, which say nothing.
+        """
         usual = np.full(levels.shape, np.nan)
         for segment, row in enumerate(rows if self.compares else ()):
             texts = _keys(row)
@@ -608,66 +506,63 @@ class OmissionFinder:
                 different = {
                     texts[other]: levels[other, segment]
                     for other in others
-                    if lengths[other, segment] and texts[other] != texts[place]
+                    if texts[other] != texts[place] and not np.isnan(levels[other, segment])
                 }
                 if len(different) >= MIN_MEDIAN:
                     usual[place, segment] = median(different.values())
         return usual
 
-    def _of_source(
-        self, unit: Unit, items: Sequence[CoveredRow], witnesses: Sequence[list[int]]
-    ) -> _Losses:
-        """The losses of source words in each output."""
-        given = _together(item.references for item in items)
-        covered = np.array(_together(item.hypotheses + item.peers for item in items))
-        if self.referenced:
-            own = np.mean(np.sort(given, axis=0), axis=0) - covered
-        else:
-            own = _unusual(unit, (item.source for item in items), covered)
-        losses = list(own)
-        for number, others in enumerate(witnesses):
-            if others:
-                # Sorted, because the last digits of a sum depend on the order of peers.
-                seen = np.sort([*given, *covered[others]], axis=0)
-                loss = np.mean(seen, axis=0) - covered[number]
-                losses[number] = loss if self.referenced else loss / PEERS_SPREAD
-        return list(own), losses
-
-    def _of_outputs(
+    def _losses(
         self,
-        texts: Sequence[Sequence[Segment]],
         unit: Unit,
         items: Sequence[CoveredRow],
+        rows: Sequence[Row],
         witnesses: Sequence[list[int]],
-    ) -> _Losses:
-        """The losses of each output's words; those that few peers have weigh more."""
-        words = [list(map(unit.aligner.tokens, column)) for column in zip(*texts, strict=True)]
-        covered = _together(item.hypotheses for item in items)
-        own = [_unusual(unit, *pair) for pair in zip(words, covered, strict=True)]
+    ) -> tuple[list[Floats], list[Floats]]:
+        """The losses of words in each output, ``[words]``: without peers, and by all witnesses.
+
+        Words of outputs that few peers have weigh more.
+        """
+        given = _together(item.references for item in items)
+        covered = _together(item.outputs for item in items)
+        words: list[list[Sequence[str]]] = []
+        if given:
+            own = list(np.mean(np.sort(given, axis=0), axis=0) - covered)
+        elif self.side == "source":
+            own = list(_unusual(unit, (item.source for item in items), np.array(covered)))
+        else:
+            texts = zip(*(row.hypotheses + row.peers for row in rows), strict=True)
+            words = [list(map(unit.aligner.tokens, column)) for column in texts]
+            own = [_unusual(unit, *pair) for pair in zip(words, covered, strict=True)]
         losses = list(own)
         for number, others in enumerate(witnesses):
-            if others:
+            if others and self.side == "source":
+                # Sorted, because the last digits of a sum depend on the order of peers.
+                seen = np.sort([*given, *(covered[other] for other in others)], axis=0)
+                loss = np.mean(seen, axis=0) - covered[number]
+                losses[number] = loss if given else loss / PEERS_SPREAD
+            elif others:
                 peers = zip(*(words[other] for other in others), strict=True)
                 said = np.concatenate(list(map(_share, words[number], peers)))
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
         return own, losses
 
-    def _witnesses(self, number: int, systems: int, peers: int, far: Collection[int]) -> list[int]:
-        """The witnesses of a system, as places among systems and then peers."""
+    def witnesses(self, number: int, row: Row) -> list[int]:
+        """The witnesses of a system, as places among the hypotheses and then the peers of a row.
+
+        Raises:
+            DataError: There are too few peers.
+        """
         if not self.peers:
             return []
-        left_out = {*far} - {number}
-        places = (*range(systems, systems + peers), *range(systems))
-        others = [place for place in places if place not in {number, *left_out}][: self.peers]
+        systems, left_out = len(row.hypotheses), {*self.far} - {number}
+        order = (*range(systems, systems + len(row.peers)), *range(systems))  # given peers first
+        others = [place for place in order if place not in {number, *left_out}][: self.peers]
         if len(others) + len(left_out) < self.peers:
             raise DataError(
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         return others
-
-
-_Losses: TypeAlias = "tuple[list[Floats], list[Floats]]"
-"""The losses of each output's words, ``[words]`` of a batch: without peers, by all witnesses."""
 
 
 def _keys(row: Row) -> list[Hashable]:
@@ -679,12 +574,6 @@ def _keys(row: Row) -> list[Hashable]:
 def _together(rows: Iterable[Sequence[Floats]]) -> list[Floats]:
     """The coverages by each text, ``[words]`` of a batch, from those of each segment."""
     return [np.concatenate(segments) for segments in zip(*rows, strict=True)]
-
-
-def _cover_outputs(aligner: Aligner, rows: Iterable[Row]) -> Iterator[CoveredRow]:
-    """How far the source covers the words of hypotheses and then peers."""
-    outputs = (row._replace(hypotheses=row.hypotheses + row.peers, peers=()) for row in rows)
-    return aligner.cover(outputs, "target")
 
 
 def _mean(*losses: Floats) -> Floats:

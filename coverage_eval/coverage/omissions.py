@@ -10,7 +10,6 @@ import numpy as np
 
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ahead
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Floats, Formula, Signature, Statistics
@@ -89,26 +88,21 @@ class Omissions(OmissionFinder, TextMetric):
         """This metric for the witnesses that these texts have, adapted to the outputs' strengths.
 
         Raises:
-            DataError: There are fewer peers than were asked for.
+            DataError: Too few peers.
             AlignerError: The aligner failed.
         """
         if self.adapted is not None:
             return self
         model = self.model.units[0].aligner
         far, remarks = sample.once(("far", id(model)), lambda: find_far_outputs(sample, model))
-        far_peers = sum(place < len(sample.peers) for place in far)
-        peers = len(sample.peers) - far_peers
-        others = len(sample.systems) - (len(far) - far_peers) - 1
-        if self.peers is not None and self.peers > peers + others:
-            raise DataError(
-                f"{self.name}: {self.peers} peers were asked for, but there are {peers + others}"
-            )
-        witnesses = peers + others if peers or others >= MIN_OTHERS else 0
+        peers, outputs = len(sample.peers), len(sample.peers) + len(sample.systems)
+        others, are_far = outputs - len(far) - 1, sum(place < peers for place in far)
+        witnesses = others if peers > are_far or others >= MIN_OTHERS else 0
         metric = replace(
             self,
             referenced=self.referenced and bool(sample.references),
             peers=witnesses if self.peers is None else self.peers,
-            far=tuple(far),
+            far=tuple((place - peers) % outputs for place in far),  # after the systems
             far_remarks=tuple(remarks),
         )
         if not sample.rows:
@@ -174,8 +168,7 @@ class Omissions(OmissionFinder, TextMetric):
 
     def rank(self, batch: Batch) -> Floats:
         """The finder's scores, ``[systems, segments]``."""
-        systems = self.scored(batch)[: len(batch.rows[0].hypotheses)]
-        return np.array([output.scores for output in systems])
+        return self.scored(batch).scores[: len(batch.rows[0].hypotheses)]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, the chance, and each word's loss.
@@ -200,14 +193,10 @@ class Omissions(OmissionFinder, TextMetric):
 
     def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, or the mark of the line that it leaves out."""
-        if found.target_length:
+        if found.target_length or not found.words:
             return found.marks
-        if texts.cuts:
-            source = self.aligner.source_tokens.as_written(texts.source or "")
-            if passages := missing_marks(source, texts.cuts[number]):
-                return passages
-        if not found.words:
-            return found.marks
+        if texts.cuts and (passages := missing_marks(found.words, texts.cuts[number])):
+            return passages
         positions = tuple(range(len(found.words)))
         text = " ".join(found.words)
         said = f"{text} at {places(positions)}: {found.strength:.2f}, the whole line"

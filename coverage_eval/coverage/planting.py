@@ -10,38 +10,30 @@ out every word that a lower rate leaves out.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import accumulate
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, chain
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from coverage_eval.core.errors import DataError
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize
 
 FUNCTION_SHARE = 0.4
 """The most frequent words, up to this share of the text, count as function words."""
 
-RARE_SHARE = 0.1
-"""The least frequent words, up to this share of the text, count as rare; at least all words that
-occur once."""
-
 KEPT_SEGMENTS = 10_000
 """The most segments to take detached text from."""
 
-WORD_CLASSES = ("content", "rare")
-"""Classes of words to leave out; function words fill the places of others."""
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordPool:
     """Words and segments of a text.
 
     Frequency decides the class of a word, since it is known for every language: the most frequent
-    words are function words, all others content words; the least frequent words are rare.
+    words are function words, all others content words.
 
     Attributes:
         counts: How often each word occurs.
@@ -53,46 +45,25 @@ class WordPool:
 
     @classmethod
     def of(cls, segments: Iterable[Sequence[str]]) -> WordPool:
-        """Read a text once, and keep its first 10,000 segments.
-
-        Raises:
-            DataError: It has no words.
-        """
+        """Read a text once, and keep its first 10,000 segments; it has words."""
         counts: Counter[str] = Counter()
         kept: list[tuple[str, ...]] = []
         for tokens in segments:
             counts.update(tokens)
             if tokens and len(kept) < KEPT_SEGMENTS:
                 kept.append(tuple(tokens))
-        if not counts:
-            raise DataError("the text that errors are made from has no words")
         return cls(counts, tuple(kept))
-
-    def words(self, word_class: str) -> Set[str]:
-        """The words of a class: ``content``, ``function`` or ``rare``."""
-        return self._classes[word_class].keys()
-
-    def share(self, word_class: str) -> float:
-        """The share of a class among all words of the text, 0 to 1."""
-        return sum(self._classes[word_class].values()) / self.counts.total()
 
     def function_words(self, number: int, generator: Random) -> list[str]:
         """Draw function words by their frequencies in the text."""
-        words = self._classes["function"]
+        words = self.classes["function"]
         return generator.choices(list(words), list(words.values()), k=number)
 
     def other_segment(self, tokens: Sequence[str], generator: Random) -> tuple[str, ...]:
-        """Draw a segment that differs from this one.
-
-        Raises:
-            DataError: There is no other.
-        """
+        """Draw a segment that differs from this one; there must be one."""
         first = generator.randrange(len(self.segments))
-        for step in range(len(self.segments)):
-            found = self.segments[(first + step) % len(self.segments)]
-            if list(found) != list(tokens):
-                return found
-        raise DataError("the text has no second segment to take detached words from")
+        around = chain(self.segments[first:], self.segments[:first])
+        return next(segment for segment in around if segment != tuple(tokens))
 
     def other_words(self, number: int, tokens: Sequence[str], generator: Random) -> list[str]:
         """Draw a run of words from another segment, or from several if it is too short."""
@@ -105,24 +76,17 @@ class WordPool:
         return found
 
     @cached_property
-    def _classes(self) -> Mapping[str, dict[str, int]]:
-        """Class → counts of its words, in a fixed order, since draws depend on it."""
+    def classes(self) -> Mapping[str, dict[str, int]]:
+        """``content`` and ``function`` → counts of the words, in a fixed order for draws."""
         total = self.counts.total()
         ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
         sums = accumulate(self.counts[word] for word in ranked)
         most = sum(seen <= FUNCTION_SHARE * total for seen in sums) or 1
-        of_count = Counter(self.counts.values())
-        ascending = sorted(of_count)
-        sums = accumulate(count * of_count[count] for count in ascending)
-        rare = ascending[max(sum(seen <= RARE_SHARE * total for seen in sums), 1) - 1]
         return {
             "function": {word: self.counts[word] for word in ranked[:most]},
             "content": {word: self.counts[word] for word in ranked[most:]},
-            "rare": {word: count for word, count in self.counts.items() if count <= rare},
         }
 
-
-HIGHEST_RATE = 0.5
 
 PHRASE_LENGTH = 3.0
 """Mean length of phrases in words; lengths have a geometric distribution."""
@@ -137,13 +101,17 @@ class CleanSegment(NamedTuple):
 
     Attributes:
         words: Its tokens.
-        source: The source's tokens; None if unknown.
+        source: The source's tokens; empty if unknown.
         links: Links of source and translation; None if unknown.
     """
 
     words: Sequence[str]
-    source: Sequence[str] | None = None
+    source: Sequence[str] = ()
     links: Links | None = None
+
+    def sources(self, positions: Container[int]) -> set[int]:
+        """The source positions that are linked with some positions of the translation."""
+        return {source for source, target in self.links or () if target in positions}
 
 
 class PlantedError(NamedTuple):
@@ -183,7 +151,7 @@ class SpoiltSegment(NamedTuple):
     errors: list[PlantedError]
 
 
-class _Edit(NamedTuple):
+class Edit(NamedTuple):
     """Replaces the words from ``start`` to ``end`` (excluded) with ``words``.
 
     The error concerns the source words of the span ``about`` of the correct translation.
@@ -214,13 +182,11 @@ def draw_runs(size: int, rate: float, mean: float, generator: Random) -> list[ra
     return runs
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(NamedTuple):
     """A segment while its errors are drawn."""
 
+    segment: CleanSegment
     words: Sequence[str]
-    source: Sequence[str]
-    linked: Mapping[int, Set[int]]
     rate: float
     pool: WordPool
     generator: Random
@@ -229,7 +195,7 @@ class Draft:
         """Draw runs of words; each word is in a run with probability ``rate``."""
         return draw_runs(len(self.words), rate, mean, self.generator)
 
-    def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
+    def some_words(self, rate: float, among: Container[str] | None = None) -> list[range]:
         """Draw single words, each with probability ``rate``, from all words or ``among`` some."""
         hits = [self.generator.random() < rate for _ in self.words]
         return [
@@ -238,114 +204,43 @@ class Draft:
             if hit and (among is None or word in among)
         ]
 
-    def is_hit(self, affected: float) -> bool:
-        """Whether the segment gets an error that concerns ``affected`` words on average."""
-        return bool(self.words) and self.generator.random() < self.rate * len(self.words) / affected
+
+Kind: TypeAlias = Callable[[Draft], list[Edit]]
+"""What changes a segment."""
 
 
-def _leave_out(runs: Sequence[range]) -> list[_Edit]:
+def leave_out(runs: Sequence[range]) -> list[Edit]:
     """Omissions; :attr:`Injection.repair` decides what replaces the words."""
-    return [_Edit(run.start, run.stop, (), run) for run in runs]
+    return [Edit(run.start, run.stop, (), run) for run in runs]
 
 
-def _leave_out_class(draft: Draft, word_class: str) -> list[_Edit]:
-    share = draft.pool.share(word_class)
-    if share < draft.rate:
-        raise DataError(
-            f"only {share:.1%} of the words are {word_class} words, too few for a rate of "
-            f"{draft.rate:g}"
-        )
-    return _leave_out(draft.some_words(draft.rate / share, draft.pool.words(word_class)))
+def leave_out_some(draft: Draft, words: Mapping[str, int]) -> list[Edit]:
+    """Omissions of some words of the pool, with their counts there, at the rate of all words."""
+    share = sum(words.values()) / draft.pool.counts.total()
+    return leave_out(draft.some_words(draft.rate / share, words))
 
 
-def _stop_early(draft: Draft) -> list[_Edit]:
-    """Leave out the end: from one word to all but one, half of the segment on average."""
-    length = len(draft.words)
-    if not draft.is_hit(max(1.0, length / 2)):
-        return []
-    missing = draft.generator.randint(1, max(1, length - 1))
-    return _leave_out([range(length - missing, length)])
-
-
-def _repeat(draft: Draft, runs: Sequence[range]) -> list[_Edit]:
+def repeat(draft: Draft, runs: Sequence[range]) -> list[Edit]:
     """Repeat words right after themselves."""
-    return [_Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
+    return [Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
 
 
-def _repeat_elsewhere(draft: Draft) -> list[_Edit]:
-    """Repeat phrases elsewhere, next to themselves only if there is no other place."""
-    edits = []
-    runs = draft.runs(draft.rate)
-    inside = {n for run in runs for n in range(run.start + 1, run.stop)}
-    places = [n for n in range(len(draft.words) + 1) if n not in inside]
-    for edit in _repeat(draft, runs):
-        elsewhere = [n for n in places if not edit.about.start <= n <= edit.about.stop]
-        place = draft.generator.choice(elsewhere or [edit.about.stop])
-        edits.append(edit._replace(start=place, end=place))
-    return edits
-
-
-def _oscillate(draft: Draft) -> list[_Edit]:
-    """Repeat phrases of two words on average two to four times."""
-    return [
-        edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
-        for edit in _repeat(draft, draft.runs(draft.rate / 3, mean=2.0))
-    ]
-
-
-def _repeat_tail(draft: Draft) -> list[_Edit]:
-    """Repeat the last word, the last two, the last three …: half of the segment or more."""
-    length = len(draft.words)
-    steps = 1
-    while steps * (steps + 1) < length:
-        steps += 1
-    if not draft.is_hit(steps * (steps + 1) / 2):
-        return []
-    tail = [word for n in range(1, steps + 1) for word in draft.words[length - n :]]
-    return [_Edit(length, length, tail, range(length - steps, length))]
-
-
-def _leave_untranslated(draft: Draft) -> list[_Edit]:
-    """Replace words with their source words; words without a link stay."""
-    edits = []
-    for run in draft.runs(draft.rate):
-        positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
-        if positions:
-            edits.append(_Edit(run.start, run.stop, [draft.source[n] for n in positions], run))
-    return edits
-
-
-def _add(draft: Draft) -> list[_Edit]:
+def _add(draft: Draft) -> list[Edit]:
     """Insert words from another segment."""
     edits = []
     for run in draft.runs(draft.rate):
         words = draft.pool.other_words(len(run), draft.words, draft.generator)
-        edits.append(_Edit(run.stop, run.stop, words, range(0)))
+        edits.append(Edit(run.stop, run.stop, words, range(0)))
     return edits
 
 
-def _hallucinate(draft: Draft) -> list[_Edit]:
-    """Replace the segment with another one."""
-    length = len(draft.words)
-    if not draft.is_hit(length):
-        return []
-    other = draft.pool.other_segment(draft.words, draft.generator)
-    return [_Edit(0, length, other, range(length))]
-
-
-KINDS: dict[str, Callable[[Draft], list[_Edit]]] = {
-    "omission-word": lambda draft: _leave_out(draft.some_words(draft.rate)),
-    **{f"omission-{name}": partial(_leave_out_class, word_class=name) for name in WORD_CLASSES},
-    "omission-phrase": lambda draft: _leave_out(draft.runs(draft.rate)),
-    "early-stop": _stop_early,
-    "repetition-word": lambda draft: _repeat(draft, draft.some_words(draft.rate)),
-    "repetition-phrase": lambda draft: _repeat(draft, draft.runs(draft.rate)),
-    "repetition-distant": _repeat_elsewhere,
-    "repetition-oscillating": _oscillate,
-    "repetition-tail": _repeat_tail,
-    "untranslated": _leave_untranslated,
+KINDS: Mapping[str, Kind] = {
+    "omission-word": lambda draft: leave_out(draft.some_words(draft.rate)),
+    "omission-content": lambda draft: leave_out_some(draft, draft.pool.classes["content"]),
+    "omission-phrase": lambda draft: leave_out(draft.runs(draft.rate)),
+    "repetition-word": lambda draft: repeat(draft, draft.some_words(draft.rate)),
+    "repetition-phrase": lambda draft: repeat(draft, draft.runs(draft.rate)),
     "addition": _add,
-    "hallucination": _hallucinate,
 }
 """Name of a kind of error → how it changes a segment."""
 
@@ -363,14 +258,13 @@ class Injection:
     (['a', 'red'], [('house', (2,))])
 
     Args:
-        kind: One of :data:`KINDS`.
-        rate: Expected words left out, replaced or added per word, 0 to :data:`HIGHEST_RATE`.
+        kind: The name of a kind of error.
+        rate: Expected words left out, replaced or added per word, 0 to 0.5; for a class of words,
+            at most its share.
         pool: The source of words and segments; the same for all parts of a text.
         seed: Seed of the random choices.
         repair: One of :data:`REPAIRS`, for omitted words.
-
-    Raises:
-        ValueError: An unknown kind or repair, or a rate out of range.
+        kinds: The kinds of errors by name.
     """
 
     kind: str
@@ -378,66 +272,39 @@ class Injection:
     pool: WordPool
     seed: int = 0
     repair: str = "none"
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, not {self.kind!r}")
-        if self.repair not in REPAIRS:
-            raise ValueError(f"repair is one of {', '.join(REPAIRS)}, not {self.repair!r}")
-        if not 0 <= self.rate <= HIGHEST_RATE:
-            raise ValueError(f"rate is from 0 to {HIGHEST_RATE}, not {self.rate}")
+    kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
 
     def spoil(self, segment: CleanSegment) -> SpoiltSegment:
-        """Put errors into a segment.
-
-        Args:
-            segment: The correct translation.
-
-        Raises:
-            DataError: Source and links are needed but unknown, too few words belong to the class
-                to leave out, or there is no other segment to take words from.
-        """
-        text = "\n".join((" ".join(segment.source or ()), " ".join(segment.words)))
+        """Put errors into a segment."""
+        clean = segment.words
+        text = "\n".join((" ".join(segment.source), " ".join(clean)))
         generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
-        if self.kind == "untranslated" and (segment.links is None or segment.source is None):
-            raise DataError("untranslated words need the source, and links or a model")
-        linked = defaultdict(set)
-        for source, target in segment.links or ():
-            linked[target].add(source)
-        draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
-        edits = [self._repaired(edit, draft) for edit in KINDS[self.kind](draft)]
-        return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, segment.links)
+        draft = Draft(segment, clean, self.rate, self.pool, generator)
+        edits = sorted(self.kinds[self.kind](draft), key=lambda edit: edit[:2])
+        gone = {place for edit in edits for place in range(edit.start, edit.end)}
+        kept = segment.sources(set(range(len(clean))) - gone)
+        words: list[str] = []
+        errors = []
+        done = 0
+        for edit in edits:
+            words += clean[done : edit.start]
+            first, done = len(words), edit.end
+            words += edit.words or self._repair(edit.end - edit.start, draft)
+            concerned = segment.sources(edit.about)
+            if edit.end > edit.start:  # source words that other words still translate are not lost
+                concerned -= kept
+            positions = None if segment.links is None else tuple(sorted(concerned))
+            removed = " ".join(clean[edit.start : edit.end])
+            errors.append(PlantedError((first, len(words)), positions, removed))
+        return SpoiltSegment([*words, *clean[done:]], errors)
 
-    def _repaired(self, edit: _Edit, draft: Draft) -> _Edit:
-        """The edit with the repair for its omitted words."""
-        missing = edit.end - edit.start
-        if self.repair == "none" or edit.words or not missing:
-            return edit
+    def _repair(self, missing: int, draft: Draft) -> list[str]:
+        """What replaces so many omitted words."""
         if self.repair == "filler":
-            return edit._replace(words=draft.pool.function_words(missing, draft.generator))
-        words = draft.pool.other_words(missing, draft.words, draft.generator)
-        return edit._replace(words=words)
-
-
-def _apply(edits: Sequence[_Edit], draft: Draft, links: Links | None) -> SpoiltSegment:
-    """Apply edits in order; each becomes an error."""
-    gone = {place for edit in edits for place in range(edit.start, edit.end)}
-    kept = {i for place, found in draft.linked.items() if place not in gone for i in found}
-    words: list[str] = []
-    errors = []
-    done = 0
-    for edit in edits:
-        words += draft.words[done : edit.start]
-        span = (len(words), len(words) + len(edit.words))
-        words += edit.words
-        done = edit.end
-        concerned = set().union(*(draft.linked.get(place, set()) for place in edit.about))
-        if edit.end > edit.start:  # source words that other words still translate are not lost
-            concerned -= kept
-        positions = None if links is None else tuple(sorted(concerned))
-        removed = " ".join(draft.words[edit.start : edit.end])
-        errors.append(PlantedError(span, positions, removed))
-    return SpoiltSegment([*words, *draft.words[done:]], errors)
+            return self.pool.function_words(missing, draft.generator)
+        if self.repair == "detached":
+            return self.pool.other_words(missing, draft.words, draft.generator)
+        return []
 
 
 def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) -> list[str]:
@@ -445,12 +312,9 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
 
     Args:
         lines: The segments, split at spaces.
-        kind: One of :data:`KINDS` except ``untranslated``.
+        kind: One of :data:`KINDS`.
         rate: As :class:`Injection` takes it.
         seed: As :class:`Injection` takes it.
-
-    Raises:
-        DataError: As :meth:`Injection.spoil` and :meth:`WordPool.of` raise it.
     """
     segments = [tokenize(line) for line in lines]
     injection = Injection(kind, rate, WordPool.of(segments), seed)

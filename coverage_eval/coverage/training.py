@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -29,19 +28,20 @@ import numpy as np
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Batch, Row
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import Progress, counted, parts, unseen
-from coverage_eval.coverage.null_scores import NormalCoverage, NullScores, save_nulls
-from coverage_eval.coverage.omission_finder import (
+from coverage_eval.coverage.null_scores import (
     ALONE,
     REFERENCES,
     STEMS,
-    OmissionFinder,
+    NormalCoverage,
+    NullScores,
     OmissionModel,
     Unit,
     normal_name,
     null_name,
+    save_figures,
 )
+from coverage_eval.coverage.omission_finder import OmissionFinder
 from fast_align_wrapper.text import Segment
 
 STEM = 5
@@ -95,12 +95,8 @@ def train_for_omissions(
         AlignerError: The aligner failed.
     """
     aligner = Aligner.train(sources, targets, **options)
-    try:
-        own = {name: value for name, value in options.items() if name not in _OF_WORDS}
-        add_omission_data(aligner, lambda: strict_pairs(sources, targets), **own)
-    except BaseException:
-        aligner.close()
-        raise
+    own = {name: value for name, value in options.items() if name not in _OF_WORDS}
+    add_omission_data(aligner, lambda: strict_pairs(sources, targets), **own)
     return aligner
 
 
@@ -121,48 +117,41 @@ def add_omission_data(
     Raises:
         AlignerError: The aligner failed.
     """
-    cut: dict[str, Any] = {
-        "tokenize": aligner.tokens.name,
-        "src_tokenize": aligner.source_tokens.name,
-    }
+    target, source = aligner.tokens, aligner.source_tokens
     of_stems, *of_units, of_nulls = parts(progress, 3.0, 5.0, 5.0, 2.0)
-    stems = Aligner.train_pairs(read(), **cut, stem=STEM, progress=of_stems, **options)
+    form: dict[str, Any] = {"tokenize": target.name, "src_tokenize": source.name, "stem": STEM}
+    stems = Aligner.train_pairs(read(), **form, progress=of_stems, **options)
     step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
-    target, source = aligner.tokens.whole, aligner.source_tokens.whole
-    pairs = [(source(one), target(two)) for one, two in islice(read(), 0, None, step)]
-    with stems, ExitStack() as stack:
-        aligner.model.attach(STEMS, stems.model.save)
-        often = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
-        held_out = [pair for pair in pairs[::often] if all(pair)]
-        others = [pair for number, pair in enumerate(pairs) if number % often]
-        texts = held_out + _joined(held_out)
-        units: dict[str, list[Unit]] = {side: [] for side in SIDES}
-        for name, unit, of_unit in zip(("words", "stems"), (aligner, stems), of_units, strict=True):
-            of_training, of_coverages = parts(of_unit, 3.0, 2.0)
-            form: dict[str, Any] = {"tokenize": "none", "stem": unit.tokens.stem}
-            known = copy(unit)  # for text that is cut into words already
-            known.tokens = replace(unit.tokens, name="none")
-            known.source_tokens = replace(unit.source_tokens, name="none")
-            blind = stack.enter_context(
-                Aligner.train_pairs(others, **form, progress=of_training, **options)
-            )
-            for side in counted(SIDES, of_coverages, len(SIDES)):
-                normal = _learn(known, pairs, side)
-                aligner.model.attach(normal_name(name, side), normal.save)
-                units[side].append(Unit(name, blind, normal))
-        for side, of_side in counted(units.items(), of_nulls, len(units)):
-            nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side)), side, texts)
-            if nulls:
-                aligner.model.attach(null_name(side), partial(save_nulls, nulls))
+    pairs = [(source.whole(one), target.whole(two)) for one, two in islice(read(), 0, None, step)]
+    aligner.model.attach(STEMS, stems.model.save)
+    often = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
+    held_out = [pair for pair in pairs[::often] if all(pair)]
+    others = [pair for number, pair in enumerate(pairs) if number % often]
+    texts = held_out + _joined(held_out)
+    units: dict[str, list[Unit]] = {side: [] for side in SIDES}
+    for name, unit, of_unit in zip(("words", "stems"), (aligner, stems), of_units, strict=True):
+        of_training, of_coverages = parts(of_unit, 3.0, 2.0)
+        form = {"tokenize": "none", "stem": unit.tokens.stem}
+        known = copy(unit)  # for text that is cut into words already
+        known.tokens = replace(unit.tokens, name="none")
+        known.source_tokens = replace(unit.source_tokens, name="none")
+        blind = Aligner.train_pairs(others, **form, progress=of_training, **options)
+        for side in counted(SIDES, of_coverages, len(SIDES)):
+            normal = _learn(known, pairs, side)
+            aligner.model.attach(normal_name(name, side), partial(save_figures, vars(normal)))
+            units[side].append(Unit(blind, normal))
+    for side, of_side in counted(units.items(), of_nulls, len(units)):
+        nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side), {}), side, texts)
+        if nulls:
+            figures = {name: null.learnt for name, null in nulls.items()}
+            aligner.model.attach(null_name(side), partial(save_figures, figures))
 
 
 def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:
     covered = aligner.cover((Row((target,), (), source) for source, target in pairs), side)
-    if side == "source":
-        return NormalCoverage.learn((item.source, item.hypotheses[0]) for item in covered)
-    words = (aligner.tokens(target) for _, target in pairs)
     return NormalCoverage.learn(
-        (target, item.hypotheses[0]) for target, item in zip(words, covered, strict=True)
+        (item.source if side == "source" else aligner.tokens(target), item.outputs[0])
+        for (_, target), item in zip(pairs, covered, strict=True)
     )
 
 
@@ -203,13 +192,12 @@ def _learn_nulls(
         items = covered
         if finder.referenced:
             items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
-            rows = [row._replace(references=row.hypotheses) for row in rows]
         batch = Batch(rows)
         keys = (request.key for request in finder.coverages())
         batch.made.update(zip(keys, items, strict=True))
-        (scored,) = finder.scored(batch)
-        with suppress(DataError):  # such as a text of which each word is always covered alike
-            nulls[name] = NullScores.learn(scored.strengths, np.maximum(1, scored.sizes))
+        scored = finder.scored(batch)
+        if scored.strengths.any():  # not where each word is always covered alike
+            nulls[name] = NullScores.learn(scored.strengths[0], np.maximum(1, scored.sizes[0]))
     return nulls
 
 
@@ -217,7 +205,7 @@ def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]
     """The coverages with that of a stand-in for a reference."""
     assert unit.normal is not None
     generator = np.random.default_rng(0)
-    own = np.concatenate([item.hypotheses[0] for item in items])
+    own = np.concatenate([item.outputs[0] for item in items])
     means, spreads = unit.normal.of(list(chain.from_iterable(item.source for item in items)))
     means = np.clip(means, 0.01, 0.99)
     variances = np.clip(spreads**2, 1e-5, 0.98 * means * (1 - means))

@@ -156,12 +156,11 @@ def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
 
 def _own_row(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:
     """A row with one text in which to plant an error, and its witnesses."""
-    number = generator.randrange(len(row.hypotheses))
-    texts, place = (*row.peers, *row.hypotheses), len(row.peers) + number
-    others = [text for n, text in enumerate(texts) if n not in {place, *finder.far}]
-    own = row.references[0] if of_references else row.hypotheses[number]
+    number, outputs = generator.randrange(len(row.hypotheses)), row.hypotheses + row.peers
+    own = row.references[0] if of_references else outputs[number]
     references = row.references if finder.referenced else ()
-    return Row((own,), references, row.source, tuple(others[: finder.peers]))
+    others = tuple(outputs[place] for place in finder.witnesses(number, row))
+    return Row((own,), references, row.source, others)
 
 
 def _spoil(number: int, texts: Sequence[Row], finder: OmissionFinder, generator: Random) -> str:

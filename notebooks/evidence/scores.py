@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from kinds import KINDS
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
@@ -136,7 +137,7 @@ class Spoilt:
         """Put errors of a kind into correct translations; some kinds need an aligner."""
         clean = list(_clean(rows, aligner))
         pool = WordPool.of(segment.words for segment in clean)
-        injection = Injection(kind, rate, pool, 7, repair)
+        injection = Injection(kind, rate, pool, 7, repair, KINDS)
         spoilt = [injection.spoil(segment) for segment in clean]
         texts = [
             row._replace(

@@ -95,11 +95,11 @@ class Output:
             score = found.score
             if finder.peers:
                 losses = [
-                    agree(np.array(unit.peers[: finder.peers])) - unit.hypotheses[0]
+                    agree(np.array(unit.outputs[1 : 1 + finder.peers])) - unit.outputs[0]
                     for unit in covered
                 ]
                 mean = np.mean(losses, axis=0) / PEERS_SPREAD
-                (best,) = strongest_runs([mean], finder.scan.penalty)
+                (best,) = strongest_runs(mean, np.array([len(mean)]), finder.scan.penalty)
                 score = best + SUM_SHARE * np.maximum(0.0, mean).sum()
             scores.append(score)
         return area(self.labels, np.array(scores))

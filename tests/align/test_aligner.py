@@ -52,18 +52,19 @@ def test_coverages_are_sums_of_the_models_posteriors(aligner):
         posteriors = aligner.model.posteriors(pairs)
         sums = [np.minimum(1, one.matrix[:, :words].sum(axis=0)) for one in posteriors]
         assert list(cover.source) == list(row.source or ())
-        assert [*map(len, (cover.references, cover.hypotheses, cover.peers))] == [1, 2, 2]
-        assert all(map(np.allclose, cover.references + cover.hypotheses + cover.peers, sums))
+        assert [*map(len, (cover.references, cover.outputs))] == [1, 4]
+        assert all(map(np.allclose, cover.references + cover.outputs, sums))
         assert cover.lengths == tuple(map(len, row.hypotheses + row.peers))
 
 
-def test_coverages_of_targets_are_those_of_hypotheses_only(aligner):
+def test_coverages_of_targets_are_those_of_all_outputs(aligner):
     for row, cover in zip(ROWS, aligner.cover(iter(ROWS), "target"), strict=True):
         source, words = source_of(aligner, row), len(row.source or ())
-        posteriors = aligner.model.posteriors(((source, t) for t in row.hypotheses), "reverse")
+        pairs = ((source, text) for text in (*row.references, *row.hypotheses, *row.peers))
+        posteriors = aligner.model.posteriors(pairs, "reverse")
         sums = [np.minimum(1, one.matrix[:, :words].sum(axis=1)) for one in posteriors]
-        assert all(map(np.allclose, cover.hypotheses, sums))
-        assert (cover.references, cover.peers) == ((), ())
+        assert all(map(np.allclose, cover.references + cover.outputs, sums))
+        assert len(cover.outputs) == 4
 
 
 def test_requests_of_metrics(aligner):

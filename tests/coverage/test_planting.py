@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
-from coverage_eval.coverage.planting import (
-    KINDS,
-    REPAIRS,
-    WORD_CLASSES,
-    CleanSegment,
-    Injection,
-    PlantedError,
-    WordPool,
-)
+from coverage_eval.coverage import planting
+from coverage_eval.coverage.planting import REPAIRS, CleanSegment, PlantedError, WordPool
+from tests.conftest import ROOT
 from tests.grammar import generate
+
+FURTHER = runpy.run_path(str(ROOT / "notebooks" / "evidence" / "kinds.py"))
+KINDS = FURTHER["KINDS"]
+"""All kinds of errors, with those that only the tables of evidence compare."""
+
+Injection = partial(planting.Injection, kinds=KINDS)
 
 PAIRS = generate(3000, seed=7)
 SEGMENTS = [CleanSegment(pair.target, pair.source, pair.links) for pair in PAIRS]
@@ -132,19 +134,16 @@ def test_each_kind_repeats_at_its_place():
 
 def test_classes_of_words_go_by_frequency():
     pool = WordPool.of([["the"] * 4 + ["dog", "dog", "cat", "cat", "owl", "yak"]])
-    classes = {name: set(pool.words(name)) for name in ("function", "content", "rare")}
-    assert classes == {
-        "function": {"the"},
-        "content": {"dog", "cat", "owl", "yak"},
-        "rare": {"owl", "yak"},
-    }
-    assert pool.share("rare") == pytest.approx(0.2)
-    assert set(WordPool.of([["the"] * 9, ["a", "b"]]).words("function")) == {"the"}
-    for name in WORD_CLASSES:
+    classes = {name: set(words) for name, words in pool.classes.items()}
+    assert classes == {"function": {"the"}, "content": {"dog", "cat", "owl", "yak"}}
+    assert set(FURTHER["rare_words"](pool)) == {"owl", "yak"}
+    assert set(WordPool.of([["the"] * 9, ["a", "b"]]).classes["function"]) == {"the"}
+    classes = {"content": POOL.classes["content"], "rare": FURTHER["rare_words"](POOL)}
+    for name, words in classes.items():
         injection = Injection(f"omission-{name}", 0.05, POOL, seed=5)
         errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
         assert errors
-        assert {error.removed for error in errors} <= set(POOL.words(name))
+        assert {error.removed for error in errors} <= set(words)
 
 
 def test_the_errors_of_a_segment_do_not_depend_on_its_place():
