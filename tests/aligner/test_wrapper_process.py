@@ -153,7 +153,6 @@ os.execv({REAL!r}, ["fast_align", *sys.argv[1:]])
 
 @pytest.mark.slow
 def test_a_batch_larger_than_any_pipe(model_file):
-    """Each aligner must wait until the caller has read results of the other."""
     with FastAlign.load(model_file) as model:
         (links,) = model.align([("a b c " * 2000, "x y z " * 10)])
         assert list(model.align([("a b c " * 2000, "x y z " * 10)] * 50)) == [links] * 50
