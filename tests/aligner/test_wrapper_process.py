@@ -92,8 +92,6 @@ sys.exit(status)
     [
         ("--forward-links", "data[:data.rindex('\\n', 0, -1) + 1]",
          "fast_align: 59 lines of forward links for 60 pairs of segments"),
-        ("--forward-params", "''",
-         "fast_align: its forward table of translation probabilities is empty"),
         ("--stats", "data.replace('tension\": ', 'tension\": NaN, \"was\": ')",
          "fast_align: the forward model is not a number (NaN): the aligner failed on this text; "
          "try the aligner that comes with coverage-eval"),
