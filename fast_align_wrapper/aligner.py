@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import tee
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
 from fast_align_wrapper.files import file_sha256, remove_folder
-from fast_align_wrapper.forced import ForcedLinks, Posterior, force_align, read_posteriors
+from fast_align_wrapper.forced import Posterior, alignable_pairs, force_align, read_posteriors
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
@@ -181,25 +182,25 @@ class FastAlign:
             AlignerError: The aligner failed.
         """
         check_symmetrization(symmetrize)
-        directions = [name for name in DIRECTIONS if name == symmetrize] or DIRECTIONS
-        rows = self._forced(pairs, directions)
-        return (join(row[0].links, row[-1].links, symmetrize) for row in rows)
+        binary, prepared = find_fast_align(), alignable_pairs(pairs)
+        if binary.is_own or symmetrize in DIRECTIONS:
+            command = self._command(binary, symmetrize, "params")
+            return (links for links, _ in force_align(command, prepared))
+        # Another fast_align gives one direction at a time.
+        directions = (
+            force_align(self._command(binary, direction, "params"), copy)
+            for direction, copy in zip(DIRECTIONS, tee(prepared), strict=True)
+        )
+        rows = zip(*directions, strict=True)
+        return (join(forward.links, reverse.links, symmetrize) for forward, reverse in rows)
 
     def scores(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
         """The natural log-probability of each target and its length, given its source.
 
         It is None for a pair with an empty side or too many words; it raises as :meth:`align`.
         """
-        return (links.score for (links,) in self._forced(pairs, DIRECTIONS[:1]))
-
-    def _forced(
-        self, pairs: Iterable[Pair], directions: Sequence[Direction]
-    ) -> Iterator[tuple[ForcedLinks, ...]]:
-        binary = find_fast_align()
-        commands = [
-            self._command(binary, direction, "params", len(directions)) for direction in directions
-        ]
-        return force_align(commands, prepare_pairs(pairs))
+        command = self._command(find_fast_align(), "forward", "params")
+        return (score for _, score in force_align(command, alignable_pairs(pairs)))
 
     def posteriors(
         self, pairs: Iterable[Pair], direction: Direction = "forward"
@@ -228,8 +229,8 @@ class FastAlign:
                 "the model has no tables in full precision, as it was trained with another "
                 "fast_align: train it with the aligner that comes with coverage-eval"
             )
-        command = [*self._command(binary, direction, "full", 1), "--posteriors", "-"]
-        return read_posteriors(command, prepare_pairs(pairs), direction)
+        command = [*self._command(binary, direction, "full"), "--posteriors", "-"]
+        return read_posteriors(command, pairs, direction)
 
     def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
         """Links of the training pairs, from the last pass of training.
@@ -309,22 +310,39 @@ class FastAlign:
         path = self.attachment(name)
         return None if path is None else FastAlign.load(path, threads=self._threads)
 
-    def _command(
-        self, binary: Binary, direction: Direction, ending: str, aligners: int
-    ) -> list[str]:
-        """The command line of an aligner that reads standard input and shares the cores."""
-        table = self._table(f"{direction}.{ending}")
-        settings, parameters = self.manifest.settings, self.manifest.parameters(direction)
-        digits = ".6g" if ending == "params" else ".17g"  # the original prints six digits
-        command = [*binary.command, "-i", "-", "-f", str(table)]
-        command += ["-m", format(parameters.length_multiplier, digits), "-q", repr(settings.p0)]
-        if settings.favor_diagonal:
-            command += ["-d", "-T", format(parameters.tension, digits)]
-        command += ["-r"] if direction == "reverse" else []
-        if binary.is_own:
-            threads = max(1, (find_threads(self._threads) or os.cpu_count() or 1) // aligners)
+    def _command(self, binary: Binary, method: str, ending: str) -> list[str]:
+        """The command line of an aligner that reads standard input.
+
+        Args:
+            binary: The aligner.
+            method: A direction, or for our own aligner how to join the links of both.
+            ending: That of the tables.
+        """
+        settings = self.manifest.settings
+        command = [*binary.command, "-i", "-", "-q", repr(settings.p0)]
+        command += ["-d"] if settings.favor_diagonal else []
+        first: Direction = "reverse" if method == "reverse" else "forward"
+        command += self._model_options(first, ending, "-f", "-m", "-T")
+        command += ["-r"] if method == "reverse" else []
+        if method not in DIRECTIONS:
+            names = (f"--reverse-{name}" for name in ("force", "multiplier", "tension"))
+            command += ["--symmetrize", method, *self._model_options("reverse", ending, *names)]
+        threads = find_threads(self._threads)
+        if binary.is_own and threads is not None:
             command += ["--threads", str(threads)]
         return command
+
+    def _model_options(
+        self, direction: Direction, ending: str, table: str, multiplier: str, tension: str
+    ) -> list[str]:
+        """The options for a direction's table, length multiplier and tension, by their names."""
+        parameters = self.manifest.parameters(direction)
+        digits = ".6g" if ending == "params" else ".17g"  # the original prints six digits
+        options = [table, str(self._table(f"{direction}.{ending}"))]
+        options += [multiplier, format(parameters.length_multiplier, digits)]
+        if self.manifest.settings.favor_diagonal:
+            options += [tension, format(parameters.tension, digits)]
+        return options
 
     def _table(self, name: str) -> Path:
         return self._unpacked(name, self.manifest.tables[name])

@@ -12,9 +12,8 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from fast_align_wrapper import AlignerDataError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links
 from fast_align_wrapper.model import Direction
 from fast_align_wrapper.process import Child
-from fast_align_wrapper.text import PreparedPair
+from fast_align_wrapper.text import Pair, PreparedPair, prepare_pairs
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -32,14 +31,13 @@ _POSTERIORS_MAGIC = b"CEPOST1\n"
 _BATCH_PAIRS, _BATCH_BYTES = 512, 1 << 20
 
 
-@dataclass(frozen=True)
-class ForcedLinks:
-    """Links of a pair in one direction.
+class ForcedLinks(NamedTuple):
+    """Links of a pair.
 
     Attributes:
-        links: The links.
-        score: Natural log-probability of the generated side and its length; None for a pair with
-            an empty side or too many words.
+        links: The links of one direction, or those of both, joined.
+        score: Natural log-probability of the generated side and its length, of both directions
+            that of the forward one; None for a pair with an empty side or too many words.
     """
 
     links: Links
@@ -73,16 +71,11 @@ class Posterior:
 
 
 class Sender:
-    """Sends the same input to several aligners, which end with the block.
+    """Sends input to an aligner from a thread, so that the caller can read at the same time."""
 
-    A thread writes, so that the caller can read at the same time. It sends each piece of input to
-    the aligners in order. Therefore the caller must read all results of a piece from the first
-    aligner before it reads those of the second.
-    """
-
-    def __init__(self, children: Sequence[Child]) -> None:
+    def __init__(self, child: Child) -> None:
         """Start the thread."""
-        self._children = children
+        self._child = child
         self._pieces: queue.Queue[bytes | None] = queue.Queue()
         self._writer = threading.Thread(target=self._write, daemon=True)
         self._writer.start()
@@ -93,43 +86,38 @@ class Sender:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the aligners have read all that was sent."""
+        """Whether the aligner has read all that was sent."""
         return self._pieces.unfinished_tasks == 0
 
     def _write(self) -> None:
         while (piece := self._pieces.get()) is not None:
-            for child in self._children:
-                child.write(piece)
+            self._child.write(piece)
             self._pieces.task_done()
-        for child in self._children:
-            child.end_input()
+        self._child.end_input()
 
     def __enter__(self) -> Sender:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for child in self._children:
-            child.kill()  # if it still runs, nobody needs its results
+        self._child.kill()  # if it still runs, nobody needs its results
         self._pieces.put(None)
         self._writer.join()
 
 
-def force_align(
-    commands: Sequence[Sequence[str]], pairs: Iterable[PreparedPair]
-) -> Iterator[tuple[ForcedLinks, ...]]:
-    """The links of each pair by each of several aligners; a pair that is too long has none.
+def force_align(command: Sequence[str], pairs: Iterable[PreparedPair]) -> Iterator[ForcedLinks]:
+    """The links of each of :func:`alignable_pairs` by an aligner.
 
     Raises:
-        AlignerError: An aligner failed.
+        AlignerError: The aligner failed.
     """
     return _stream(
-        commands, _check_sizes(pairs, refuse=False),
+        command, pairs,
         results=Child.lines, check=_parse_line, empty=lambda _: ForcedLinks((), None),
     )  # fmt: skip
 
 
 def read_posteriors(
-    command: Sequence[str], pairs: Iterable[PreparedPair], direction: Direction
+    command: Sequence[str], pairs: Iterable[Pair], direction: Direction
 ) -> Iterator[Posterior]:
     """The posteriors of each pair by an aligner that writes them to standard output.
 
@@ -143,39 +131,34 @@ def read_posteriors(
         matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
         return Posterior(matrix, np.ones(generated, np.float32), direction)
 
-    rows = _stream(
-        [command], _check_sizes(pairs, refuse=True),
+    return _stream(
+        command, alignable_pairs(pairs, refuse=True),
         results=lambda child: parse_posteriors(child, direction), check=lambda _, row, __: row,
         empty=of_empty_side,
     )  # fmt: skip
-    return (posterior for (posterior,) in rows)
 
 
 def _stream(
-    commands: Sequence[Sequence[str]],
+    command: Sequence[str],
     pairs: Iterable[PreparedPair],
     *,
     results: Callable[[Child], Iterator[R]],
     check: Callable[[Child, R, PreparedPair], T],
     empty: Callable[[PreparedPair], T],
-) -> Iterator[tuple[T, ...]]:
-    """Send the same pairs to several aligners and yield their results in order.
+) -> Iterator[T]:
+    """Send pairs to an aligner and yield its results in order.
 
     Args:
-        commands: The aligners.
+        command: The aligner.
         pairs: The pairs; those without a line are not sent.
-        results: Reads the output of an aligner, one result per pair.
+        results: Reads the aligner's output, one result per pair.
         check: Converts a result, or raises AlignerError.
         empty: Makes the result of a pair that was not sent.
     """
-    with ExitStack() as stack:
-        children = [stack.enter_context(Child(command)) for command in commands]
-        sender = stack.enter_context(Sender(children))
+    with Child(command) as child, Sender(child) as sender:
         source = _batches(pairs)
         sent: deque[list[PreparedPair]] = deque()
-        fed = 0
-        results_of = {child: results(child) for child in children}
-        taken = dict.fromkeys(children, 0)
+        fed = taken = 0
 
         def send_next() -> None:
             nonlocal fed
@@ -192,29 +175,23 @@ def _stream(
             if sender.is_idle:
                 send_next()
 
-        def column(child: Child, batch: Sequence[PreparedPair]) -> Iterator[T]:
-            for pair in batch:
-                if not pair.line:
-                    yield empty(pair)
-                    continue
-                result = next(results_of[child], None)
-                if result is None:
-                    raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
-                taken[child] += 1
-                yield check(child, result, pair)
-
-        for child in children:
-            child.on_quiet = send_more
+        child.on_quiet = send_more
+        found = results(child)
         send_next()
         while sent:
             send_next()
-            *first, last = (column(child, sent[0]) for child in children)
-            yield from zip(*map(list, first), last, strict=True)
-            sent.popleft()
-        for child in children:
-            taken[child] += sum(1 for _ in results_of[child])
-            if taken[child] != fed:
-                raise child.fail(f"{taken[child]} results for {fed} pairs of segments")
+            for pair in sent.popleft():
+                if not pair.line:
+                    yield empty(pair)
+                    continue
+                result = next(found, None)
+                if result is None:
+                    raise child.fail(f"{taken} results for {fed} pairs of segments")
+                taken += 1
+                yield check(child, result, pair)
+        taken += sum(1 for _ in found)
+        if taken != fed:
+            raise child.fail(f"{taken} results for {fed} pairs of segments")
 
 
 def _batches(pairs: Iterable[PreparedPair]) -> Iterator[list[PreparedPair]]:
@@ -230,9 +207,13 @@ def _batches(pairs: Iterable[PreparedPair]) -> Iterator[list[PreparedPair]]:
         yield batch
 
 
-def _check_sizes(pairs: Iterable[PreparedPair], *, refuse: bool) -> Iterator[PreparedPair]:
-    """Pass pairs on; one that is too long is an error, or gets a warning and loses its line."""
-    for number, pair in enumerate(pairs, start=1):
+def alignable_pairs(pairs: Iterable[Pair], *, refuse: bool = False) -> Iterator[PreparedPair]:
+    """Prepare pairs; one that is too long gets a warning and loses its line.
+
+    Raises:
+        AlignerDataError: A pair is too long, and these are refused.
+    """
+    for number, pair in enumerate(prepare_pairs(pairs), start=1):
         if not pair.is_oversize:
             yield pair
             continue

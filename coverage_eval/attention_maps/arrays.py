@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,11 +34,13 @@ import numpy as np
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import atomic_path, atomic_write
+from coverage_eval.core.files import STDIN, atomic_path, atomic_write, check_source
 from coverage_eval.core.json_objects import as_array, check_object, parse_json, parse_object
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""
+
+_NAMES = ("source", "hypothesis", "tgt_eos", "src_eos", "level", "hard")
 
 
 def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
@@ -67,9 +70,8 @@ def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
 
 
 def _record(item: AttentionMap) -> dict[str, Any]:
-    names = ("source", "hypothesis", "tgt_eos", "src_eos", "level", "hard")
     chosen = {"chosen": dict(item.chosen)} if item.chosen else {}
-    return {name: getattr(item, name) for name in names} | chosen
+    return {name: getattr(item, name) for name in _NAMES} | chosen
 
 
 def _is_jsonl(dump: Dump) -> bool:
@@ -117,31 +119,21 @@ def _raw(record: dict[str, Any], where: str) -> RawMap:
         kind in {"layer", "head"} and re.fullmatch("-?[1-9][0-9]*|mean", str(number))
         for kind, number in chosen.items()
     )
-    for name, is_right, needed in (
-        *((flag, isinstance(record.get(flag), bool | None), "true or false")
-          for flag in ("tgt_eos", "src_eos", "hard")),
-        *((side, _is_tokens(record.get(side)), "a list of strings")
-          for side in ("source", "hypothesis")),
-        ("level", record.get("level") in (None, *LEVELS), f"one of {', '.join(LEVELS)}"),
-        ("chosen", is_choice, "a layer and a head, counted from 1"),
-    ):  # fmt: skip
+    given = {name: record[name] for name in _NAMES if record.get(name) is not None}
+    for name, value in given.items():
+        if name == "level":
+            is_right, needed = value in LEVELS, f"one of {', '.join(LEVELS)}"
+        elif name in {"source", "hypothesis"}:
+            is_right = isinstance(value, list) and all(isinstance(token, str) for token in value)
+            needed = "a list of strings"
+        else:
+            is_right, needed = isinstance(value, bool), "true or false"
         if not is_right:
             raise DataError(f"{where}: {name} is not {needed}")
-    return RawMap(
-        where,
-        source=record.get("source"),
-        hypothesis=record.get("hypothesis"),
-        tgt_eos=record.get("tgt_eos"),
-        src_eos=record.get("src_eos"),
-        level=record.get("level"),
-        hard=bool(record.get("hard")),
-        chosen=tuple((kind, str(number)) for kind, number in chosen.items()),
-    )
-
-
-def _is_tokens(value: object) -> bool:
-    is_list = isinstance(value, list) and all(isinstance(token, str) for token in value)
-    return value is None or is_list
+    if not is_choice:
+        raise DataError(f"{where}: chosen is not a layer and a head, counted from 1")
+    choice = tuple((kind, str(number)) for kind, number in chosen.items())
+    return RawMap(where, chosen=choice, **given)
 
 
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
@@ -172,7 +164,11 @@ def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_archive(dump: Dump) -> bool:
-    return dump.first_bytes.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY"))
+    check_source(dump.path)
+    if str(dump.path) == STDIN:  # it is only read as text
+        return False
+    with Path(dump.path).open("rb") as file:
+        return file.read(8).startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY"))
 
 
 def _read_archive(dump: Dump) -> Iterator[RawMap]:

@@ -28,13 +28,7 @@ from coverage_eval.attention_maps.maps import (
 )
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import (
-    STDIN,
-    CorpusWarning,
-    check_source,
-    read_segments,
-    source_name,
-)
+from coverage_eval.core.files import CorpusWarning, read_segments, source_name
 from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.links import Link
 from fast_align_wrapper.text import Segment, tokenize
@@ -105,15 +99,6 @@ class Dump:
     def matrix(self, array: Any, where: str) -> Weights:
         """The chosen matrix of an array; as :func:`~.maps.one_head`."""
         return one_head(array, where, self.layer, self.head)
-
-    @cached_property
-    def first_bytes(self) -> bytes:
-        """The first bytes; empty for standard input, which is only read as text."""
-        check_source(self.path)
-        if str(self.path) == STDIN:
-            return b""
-        with Path(self.path).open("rb") as file:
-            return file.read(8)
 
     @property
     def places(self) -> Iterator[tuple[str, str]]:

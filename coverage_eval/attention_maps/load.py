@@ -253,33 +253,22 @@ def from_huggingface(
     texts: Sequence[Sequence[str]] = [[str(token) for token in ids] for ids, _ in generated]
     if hypotheses is not None:
         texts = [tokenize(text) for text in hypotheses]
-    mask = np.ones((len(generated), steps[0].shape[1]), dtype=np.bool_)
+    mask = np.ones((len(generated), steps.shape[-1]), dtype=np.bool_)
     if attention_mask is not None:
         mask = checked_array(attention_mask, "the attention mask").astype(np.bool_)
-    raws = []
-    for index, (ids, rows) in enumerate(generated):
-        matrix = np.zeros((len(ids), steps[0].shape[1]))
-        for t, row in enumerate(rows):
-            matrix[t] = steps[t][row]
-        raws.append(
-            RawMap(
-                f"Hugging Face sequence {index + 1}",
-                matrix[:, mask[index]],
-                tgt_eos=bool(ids) and (ids[-1] == eos_token_id or _ends(texts, index)),
-                src_eos=_ends(tokens, index),
-            )
+    raws = [
+        RawMap(
+            f"Hugging Face sequence {index + 1}",
+            steps[range(len(ids)), rows][:, mask[index]],
+            tgt_eos=bool(ids) and (ids[-1] == eos_token_id or _ends(texts, index)),
+            src_eos=_ends(tokens, index),
         )
-    return list(
-        to_canonical(
-            "Hugging Face outputs",
-            raws,
-            sources=tokens,
-            hypotheses=texts,
-            choice=named_choice(layer, head),
-            count_hint="give all tokens, EOS and language tags included, and for padded sources "
-            "attention_mask=",
-        )
-    )
+        for index, (ids, rows) in enumerate(generated)
+    ]
+    hint = "give all tokens, EOS and language tags included, and for padded sources attention_mask="
+    choice = named_choice(layer, head)
+    name = "Hugging Face outputs"
+    return list(to_canonical(name, raws, tokens, texts, choice=choice, count_hint=hint))
 
 
 def _ends(texts: Sequence[Sequence[str]], index: int) -> bool:
@@ -287,8 +276,8 @@ def _ends(texts: Sequence[Sequence[str]], index: int) -> bool:
     return index < len(texts) and not EOS_TOKENS.isdisjoint(texts[index][-1:])
 
 
-def _cross_attentions(outputs: Any, layer: int, head: Head) -> list[NDArray[np.float64]]:
-    """One array ``[rows, S]`` per decoding step: the query that predicts the step's token.
+def _cross_attentions(outputs: Any, layer: int, head: Head) -> NDArray[np.float64]:
+    """The queries that predict each decoding step's token: ``[steps, rows, S]``.
 
     Raises:
         DataError: The outputs are of another kind, or have no such layer or head.
@@ -322,16 +311,16 @@ def _cross_attentions(outputs: Any, layer: int, head: Head) -> list[NDArray[np.f
         weights = checked_array(step[layer], where)
         # The prompt's queries come before the last one.
         steps.append(one_head(np.moveaxis(weights[:, :, -1], 1, 0), where, None, head))
-    return steps
+    return np.stack(steps)
 
 
 def _generated(
-    outputs: Any, steps: Sequence[NDArray[Any]], eos: int | None, pad: int | None
+    outputs: Any, steps: NDArray[np.float64], eos: int | None, pad: int | None
 ) -> list[tuple[list[int], list[int]]]:
     """Each sequence's generated ids, and its row of the attention at each step.
 
     Raises:
-        DataError: Sequences, beams and attention do not fit one another.
+        DataError: Nothing says which rows of attention belong to which sequence.
     """
     sequences = checked_array(outputs.sequences, "Hugging Face sequences")
     if getattr(outputs, "beam_indices", None) is None:
@@ -347,11 +336,6 @@ def _generated(
         indices = checked_array(outputs.beam_indices, "Hugging Face beam_indices")
         lengths = (indices >= 0).sum(axis=1).tolist()
         start = sequences.shape[1] - max(lengths, default=0)
-        if len(indices) != len(sequences) or start < 0 or max(lengths, default=0) > len(steps):
-            raise DataError(
-                f"Hugging Face beam_indices of shape {indices.shape} do not fit sequences of shape "
-                f"{sequences.shape} and {len(steps)} steps of attention"
-            )
         new, beams = sequences[:, start:].tolist(), indices.tolist()
     return [
         (ids[:length], rows[:length]) for ids, rows, length in zip(new, beams, lengths, strict=True)

@@ -220,10 +220,9 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
             "3 (heads first) or 4 (layers, then heads)"
         )
     check_size(array.shape[-2], array.shape[-1], where)
-    chosen: dict[str, Head | None] = {"layer": layer, "head": head}
     sizes = dict(zip(("layer", "head")[4 - array.ndim :], array.shape[:-2], strict=True))
     wrong, options = [], []
-    for kind, index in chosen.items():
+    for kind, index in (("layer", layer), ("head", head)):
         if kind not in sizes and index is not None:
             raise DataError(f"{where}: {array.ndim} dimensions, no {kind}s; leave --{kind} out")
         size = sizes.get(kind, 1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,46 +40,26 @@ class MapScore:
     corpus: Literal["mean", "sum"] = "mean"
 
 
-SCORES: dict[str, MapScore] = {}
-"""Every score by the name of its function."""
-
-F = TypeVar("F", bound=Callable[..., float])
-
-
-def _score(summary: str, corpus: Literal["mean", "sum"] = "mean") -> Callable[[F], F]:
-    """Make a function one of :data:`SCORES`."""
-
-    def register(function: F) -> F:
-        SCORES[function.__name__] = MapScore(summary, function, corpus)
-        return function
-
-    return register
-
-
 def coverage(attention: Weights) -> Weights:
     """Total attention that each source word gets, cov_j = Σ_i α_ij: ``[S]``, from 0 to T."""
     return np.asarray(attention.sum(axis=0))
 
 
-@_score("mean attention that a source word gets")
 def mean_coverage(attention: Weights) -> float:
     """Mean of cov_j over source words: ``src_sum_contr_mean`` of stopes (alti_metrics_utils.py)."""
     return _mean(coverage(attention))
 
 
-@_score("source words with coverage above 1.5", corpus="sum")
-def over_attended(attention: Weights, over: float = OVER) -> float:
-    """Number of source words with cov_j > ``over``: possible repetitions."""
-    return float(np.count_nonzero(coverage(attention) > over))
+def over_attended(attention: Weights) -> float:
+    """Number of source words with cov_j > 1.5: possible repetitions."""
+    return float(np.count_nonzero(coverage(attention) > OVER))
 
 
-@_score("source words with coverage below 0.2", corpus="sum")
-def under_attended(attention: Weights, under: float = UNDER) -> float:
-    """Number of source words with cov_j < ``under``: possible omissions."""
-    return float(np.count_nonzero(coverage(attention) < under))
+def under_attended(attention: Weights) -> float:
+    """Number of source words with cov_j < 0.2: possible omissions."""
+    return float(np.count_nonzero(coverage(attention) < UNDER))
 
 
-@_score("coverage deviation penalty as their program computes it")
 def cdp_code(attention: Weights) -> float:
     """Coverage deviation penalty as computed: (1/S) Σ_j log(1 / (1 + |1 − cov_j|⁶)), at most 0.
 
@@ -88,13 +68,11 @@ def cdp_code(attention: Weights) -> float:
     return _mean(-np.log1p(np.abs(1 - coverage(attention)) ** 6))
 
 
-@_score("minus the mean entropy of source words")
 def ap_in(attention: Weights) -> float:
     """Absentmindedness of input words: as :func:`ap_out`, but of columns."""
     return 0.0 - _mean_entropy(attention.T)
 
 
-@_score("minus the mean entropy of target words")
 def ap_out(attention: Weights) -> float:
     """Absentmindedness of output words: minus the mean entropy of rows, in nats, at most 0.
 
@@ -105,7 +83,6 @@ def ap_out(attention: Weights) -> float:
     return 0.0 - _mean_entropy(attention)
 
 
-@_score("from CDP (code), AP_in and AP_out")
 def confidence(attention: Weights) -> float:
     """exp(−0.05 (CDP + AP_out + AP_in)²), from 0 to 1, with CDP as :func:`cdp_code`.
 
@@ -115,26 +92,22 @@ def confidence(attention: Weights) -> float:
     return math.exp(-0.05 * total**2)
 
 
-@_score("coverage above 1, summed (OpenNMT-py)")
 def summary_penalty(attention: Weights) -> float:
     """Σ_j max(cov_j, 1) − S, over-attention only: ``summary`` of OpenNMT-py's penalties.py."""
     return float(np.maximum(coverage(attention) - 1, 0).sum())
 
 
-@_score("share of source words with no weight of 0.01")
 def undertranslated_max(attention: Weights) -> float:
     """Share of source words with max_i α_ij < 0.01: ``src_max_contr_below_001`` of stopes."""
     most = attention.max(axis=0, initial=0.0)
     return _mean(most < 0.01)
 
 
-@_score("share of source words with coverage below 0.1")
 def undertranslated_sum(attention: Weights) -> float:
     """Share of source words with cov_j < 0.1: ``src_sum_contr_below_01`` of stopes."""
     return _mean(coverage(attention) < 0.1)
 
 
-@_score("distance of the mean row from uniform")
 def wass_to_unif(attention: Weights) -> float:
     """Distance ½ Σ_j |m_j − 1/S| of the mean row m from the uniform distribution, from 0 to 1.
 
@@ -148,13 +121,11 @@ def wass_to_unif(attention: Weights) -> float:
     return float(0.5 * np.abs(mean_row - 1 / attention.shape[1]).sum())
 
 
-@_score("share of weights that are 0")
 def zeros(attention: Weights) -> float:
     """Share of weights that are exactly 0, as sparsemax and constrained sparsemax produce."""
     return _mean(attention == 0)
 
 
-@_score("source words with weight, per target word")
 def support_size(attention: Weights) -> float:
     """Mean number of source words with a weight above 0 per target word, from 0 to S."""
     return _mean(np.count_nonzero(attention, axis=1))
@@ -174,6 +145,27 @@ def _mean_entropy(rows: Weights) -> float:
     logs = np.log(shares, out=np.zeros_like(rows), where=shares > 0)
     # Rounding can make the entropy of a single peak negative, or −0.0.
     return max(0.0, -float((shares * logs).sum()) / len(rows)) + 0.0
+
+
+SCORES: dict[str, MapScore] = {
+    score.function.__name__: score
+    for score in (
+        MapScore("mean attention that a source word gets", mean_coverage),
+        MapScore("source words with coverage above 1.5", over_attended, corpus="sum"),
+        MapScore("source words with coverage below 0.2", under_attended, corpus="sum"),
+        MapScore("coverage deviation penalty as their program computes it", cdp_code),
+        MapScore("minus the mean entropy of source words", ap_in),
+        MapScore("minus the mean entropy of target words", ap_out),
+        MapScore("from CDP (code), AP_in and AP_out", confidence),
+        MapScore("coverage above 1, summed (OpenNMT-py)", summary_penalty),
+        MapScore("share of source words with no weight of 0.01", undertranslated_max),
+        MapScore("share of source words with coverage below 0.1", undertranslated_sum),
+        MapScore("distance of the mean row from uniform", wass_to_unif),
+        MapScore("share of weights that are 0", zeros),
+        MapScore("source words with weight, per target word", support_size),
+    )
+}
+"""Every score by the name of its function."""
 
 
 @dataclass(frozen=True)

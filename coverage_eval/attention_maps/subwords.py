@@ -85,10 +85,8 @@ def word_starts(tokens: Sequence[str], scheme: Scheme) -> list[int]:
 def _starts(before: str, token: str, scheme: Scheme) -> bool:
     if scheme in {"sentencepiece", "byte-level"}:
         return _is_marked(token, scheme)
-    if scheme == "bpe":
-        return not _is_marked(before, scheme)
-    if scheme == "wordpiece":
-        return not _is_marked(token, scheme)
+    if scheme in {"bpe", "wordpiece"}:  # the mark is at the break between two pieces
+        return not _is_marked(before if scheme == "bpe" else token, scheme)
     return scheme == "none" or not (before.endswith("￭") or token.startswith("￭"))
 
 

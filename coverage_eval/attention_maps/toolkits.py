@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -76,9 +75,11 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
     for where, line in dump.places:
         if match := _FAIRSEQ_LINE.match(line):
             kind, identity, content = match.groups()
+            if kind == "H":
+                content = content.partition("\t")[2]  # its score comes first
             # An n-best list repeats the id, with the best first.
             lines[kind].setdefault(int(identity), (where, content))
-    alignments, sources, scored = lines.values()
+    alignments, sources, hypotheses = lines.values()
     missing = set(range(len(alignments))) - alignments.keys()
     if missing:
         raise DataError(
@@ -86,30 +87,23 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
             "leave out the segments that fairseq skipped, and renumber the rest"
         )
     for identity, (where, content) in sorted(alignments.items()):
-        source, hypothesis = None, None
-        if identity in sources:
-            source = tokenize(sources[identity][1])
-        if identity in scored:  # with its score before a tab
-            hypothesis = tokenize(scored[identity][1].partition("\t")[2])
-        yield _of_fairseq(where, content.strip(), source, hypothesis)
-
-
-def _of_fairseq(
-    where: str, content: str, source: Sequence[str] | None, hypothesis: Sequence[str] | None
-) -> RawMap:
-    if _LINKS.fullmatch(content):
-        pairs = _parse_links(content, where)
-        return RawMap(where, links=pairs, source=source, hypothesis=hypothesis)
-    if _INDICES.fullmatch(content):
-        pairs = [(int(index), target) for target, index in enumerate(content.split())]
-        if hypothesis is None:
-            hypothesis = [str(number) for number in range(1, len(pairs))]  # one token per row
-        return RawMap(where, links=pairs, source=source, hypothesis=hypothesis, links_to_eos=True)
-    matrix = parse_rows([item.split(",") for item in content.split()], where)
-    # --remove-bpe joins the log's tokens, so that they no longer fit.
-    source = _fitting(source, matrix.shape[1] - 1)
-    hypothesis = _fitting(hypothesis, matrix.shape[0] - 1)
-    return RawMap(where, matrix, (), source, hypothesis, tgt_eos=True, src_eos=True)
+        source = tokenize(sources[identity][1]) if identity in sources else None
+        hypothesis = tokenize(hypotheses[identity][1]) if identity in hypotheses else None
+        alignment = content.strip()
+        if _LINKS.fullmatch(alignment):
+            pairs = _parse_links(alignment, where)
+            yield RawMap(where, None, pairs, source, hypothesis)
+        elif _INDICES.fullmatch(alignment):
+            pairs = [(int(index), target) for target, index in enumerate(alignment.split())]
+            if hypothesis is None:
+                hypothesis = [str(number) for number in range(1, len(pairs))]  # one token per row
+            yield RawMap(where, None, pairs, source, hypothesis, links_to_eos=True)
+        else:
+            matrix = parse_rows([row.split(",") for row in alignment.split()], where)
+            # --remove-bpe joins the log's tokens, so that they no longer fit.
+            source = _fitting(source, matrix.shape[1] - 1)
+            hypothesis = _fitting(hypothesis, matrix.shape[0] - 1)
+            yield RawMap(where, matrix, (), source, hypothesis, tgt_eos=True, src_eos=True)
 
 
 def _fitting(tokens: Sequence[str] | None, size: int) -> Sequence[str] | None:
@@ -203,7 +197,7 @@ def read_opennmt_log(dump: Dump) -> Iterator[RawMap]:
     run any program: ``notebooks/reproduction/dump_attn.py`` converts a trusted one to ``.npz``.
     """
     rows: list[list[str]] = []
-    place, last, is_empty = "", "", True
+    place, last = "", ""
     source: Sequence[str] | None = None
     hypothesis: Sequence[str] | None = None
     for where, line in chain(dump.places, [("", "")]):
@@ -214,7 +208,7 @@ def read_opennmt_log(dump: Dump) -> Iterator[RawMap]:
             last = line[:_WIDTH].strip()
             continue
         if rows:
-            matrix, tgt_eos, is_empty = parse_rows(rows, place), last == "</s>", False
+            matrix, tgt_eos = parse_rows(rows, place), last == "</s>"
             source = _fitting(source, matrix.shape[1])
             hypothesis = _fitting(hypothesis, len(matrix) - tgt_eos)
             yield RawMap(place, matrix, (), source, hypothesis, tgt_eos=tgt_eos, src_eos=False)
@@ -223,16 +217,12 @@ def read_opennmt_log(dump: Dump) -> Iterator[RawMap]:
             source = _listed(match[1])
         elif match := _PREDICTION.search(line):
             hypothesis = tokenize(match[1])
-    if is_empty:
-        raise DataError(f"{dump.name}: no table of attention in this log")
 
 
 def _listed(text: str) -> list[str] | None:
     """The tokens of a line SENT, which Python printed as a list."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python warns of odd escapes
-            value = ast.literal_eval(text)
+        value = ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return value if isinstance(value, list) and all(type(t) is str for t in value) else None

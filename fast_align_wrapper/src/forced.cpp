@@ -1,5 +1,6 @@
 #include "forced.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "symmetrize.hpp"
 #include "text.hpp"
 #include "training.hpp"
 
@@ -99,11 +101,8 @@ class Parameters {
   std::uint64_t used_ = 0;
 };
 
-/// A pair with its text and its results.
-struct Work {
-  std::string line;
-  SentencePair pair;
-  bool is_oversize = false;
+/// What one direction says of a pair.
+struct Answer {
   Links links;
   double score = 0;
   /// The posteriors in the output format (see the usage): m, n, the NULL column, the matrix.
@@ -122,19 +121,27 @@ struct Work {
   }
 };
 
+/// A pair with its text and its results.
+struct Work {
+  std::string line;
+  SentencePair pair;
+  bool is_oversize = false;
+  Answer answer;
+  Answer of_other;
+};
+
 /// One thread's aligner; it keeps the priors of the pair sizes that it has seen.
 class PairAligner {
  public:
-  PairAligner(const Parameters& parameters, const ForcedSettings& settings)
-      : parameters_(parameters), settings_(settings) {}
+  PairAligner(const Parameters& parameters, const SavedDirection& settings, bool with_posteriors)
+      : parameters_(parameters), settings_(settings), with_posteriors_(with_posteriors) {}
 
-  void align(Work& work) {
-    work.links.clear();
-    work.posteriors.clear();
-    const bool with_posteriors = !settings_.posteriors.empty();
+  void align(const Work& work, Answer& answer) {
+    answer.links.clear();
+    answer.posteriors.clear();
     if (work.is_oversize) {
-      work.score = std::numeric_limits<double>::quiet_NaN();
-      work.posteriors.assign(with_posteriors ? 8 : 0, '\0');
+      answer.score = std::numeric_limits<double>::quiet_NaN();
+      answer.posteriors.assign(with_posteriors_ ? 8 : 0, '\0');
       return;
     }
     const auto& conditioning = settings_.reverse ? work.pair.target : work.pair.source;
@@ -146,28 +153,28 @@ class PairAligner {
       conditioning_.push_back(parameters_.conditioning_id(word));
     }
     joint_.resize(n + std::size_t{1});
-    work.score = log_length_probability(m, n, settings_.length_multiplier);
-    if (with_posteriors) {
-      work.posteriors.assign(4 * (2 + std::size_t{m} + std::size_t{m} * n), '\0');
-      work.put(0, m);
-      work.put(1, n);
+    answer.score = log_length_probability(m, n, settings_.length_multiplier);
+    if (with_posteriors_) {
+      answer.posteriors.assign(4 * (2 + std::size_t{m} + std::size_t{m} * n), '\0');
+      answer.put(0, m);
+      answer.put(1, n);
     }
     const double null = null_prior(settings_.prior, n);
     for (std::uint32_t j = 0; j < m; ++j) {
       const double sum = compute_joint(parameters_.generated_id(generated[j]),
                                        n == 0 ? nullptr : prior_row(j, m, n), null);
-      work.score += std::log(sum);
+      answer.score += std::log(sum);
       std::uint32_t best = 0;
       for (std::uint32_t i = 1; i <= n; ++i) {
         if (joint_[i] > joint_[best]) best = i;
       }
       if (best > 0) {
-        work.links.push_back(settings_.reverse ? LinkPair{j, best - 1} : LinkPair{best - 1, j});
+        answer.links.push_back(settings_.reverse ? LinkPair{j, best - 1} : LinkPair{best - 1, j});
       }
-      if (!with_posteriors) continue;
-      work.put(2 + std::size_t{j}, joint_[0] / sum);
+      if (!with_posteriors_) continue;
+      answer.put(2 + std::size_t{j}, joint_[0] / sum);
       const std::size_t row = 2 + std::size_t{m} + std::size_t{j} * n;
-      for (std::uint32_t i = 0; i < n; ++i) work.put(row + i, joint_[i + 1] / sum);
+      for (std::uint32_t i = 0; i < n; ++i) answer.put(row + i, joint_[i + 1] / sum);
     }
   }
 
@@ -205,7 +212,8 @@ class PairAligner {
   }
 
   const Parameters& parameters_;
-  const ForcedSettings& settings_;
+  const SavedDirection& settings_;
+  const bool with_posteriors_;
   std::vector<std::uint32_t> conditioning_;
   std::vector<double> joint_;
   std::vector<double> prior_scratch_;
@@ -221,15 +229,33 @@ void append_words(std::string& out, const std::vector<std::string_view>& words) 
   out += " ||| ";
 }
 
+/// A trained model and an aligner for each thread.
+class DirectionAligner {
+ public:
+  DirectionAligner(const SavedDirection& settings, bool with_posteriors, unsigned threads)
+      : parameters_(settings.parameters),
+        aligners_(threads, PairAligner(parameters_, settings, with_posteriors)) {}
+
+  void align(unsigned thread, const Work& work, Answer& answer) {
+    aligners_[thread].align(work, answer);
+  }
+
+ private:
+  const Parameters parameters_;
+  std::vector<PairAligner> aligners_;
+};
+
 class ForcedRun {
  public:
   ForcedRun(const ForcedSettings& settings, ThreadPool& threads)
       : settings_(settings),
-        parameters_(settings.parameters),
+        direction_(settings.direction, !settings.posteriors.empty(), threads.size()),
         reader_(settings.input),
         threads_(threads),
-        out_("-"),
-        aligners_(threads.size(), PairAligner(parameters_, settings)) {
+        out_("-") {
+    if (!settings.symmetrization.empty()) {
+      other_ = std::make_unique<DirectionAligner>(settings.other, false, threads.size());
+    }
     if (settings.posteriors.empty()) return;
     posteriors_ = std::make_unique<OutputFile>(settings.posteriors);
     posteriors_->write("CEPOST1\n");
@@ -280,36 +306,45 @@ class ForcedRun {
   void align_batch() {
     threads_.for_each_range(size_, 16,
                             [&](unsigned thread, std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t at = begin; at < end; ++at) aligners_[thread].align(batch_[at]);
+      for (std::uint64_t at = begin; at < end; ++at) align(thread, batch_[at]);
     });
     for (std::size_t at = 0; at < size_; ++at) {
       const Work& work = batch_[at];
-      if (!work.is_oversize) total_score_ += work.score;
+      if (!work.is_oversize) total_score_ += work.answer.score;
       if (settings_.posteriors != "-") write_line(work);
-      if (posteriors_) posteriors_->write(work.posteriors);
+      if (posteriors_) posteriors_->write(work.answer.posteriors);
     }
     out_.flush();
     if (posteriors_) posteriors_->flush();
+  }
+
+  void align(unsigned thread, Work& work) {
+    direction_.align(thread, work, work.answer);
+    if (!other_) return;
+    other_->align(thread, work, work.of_other);
+    Links first = work.answer.links;
+    for (Links* links : {&first, &work.of_other.links}) std::sort(links->begin(), links->end());
+    symmetrize(settings_.symmetrization, first, work.of_other.links, work.answer.links);
   }
 
   void write_line(const Work& work) {
     line_.clear();
     append_words(line_, work.pair.source);
     append_words(line_, work.pair.target);
-    format_links(work.links, line_);
+    format_links(work.answer.links, line_);
     std::array<char, 32> score;
-    const int length = std::snprintf(score.data(), score.size(), " ||| %g\n", work.score);
+    const int length = std::snprintf(score.data(), score.size(), " ||| %g\n", work.answer.score);
     line_.append(score.data(), static_cast<std::size_t>(length));
     out_.write(line_);
   }
 
   const ForcedSettings& settings_;
-  const Parameters parameters_;
+  DirectionAligner direction_;
+  std::unique_ptr<DirectionAligner> other_;
   LineReader reader_;
   ThreadPool& threads_;
   OutputFile out_;
   std::unique_ptr<OutputFile> posteriors_;
-  std::vector<PairAligner> aligners_;
   // Never resized: a pair's words are views into its line, which must not move.
   std::vector<Work> batch_ = std::vector<Work>(kBatchPairs);
   std::size_t size_ = 0;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "forced.hpp"
+#include "symmetrize.hpp"
 #include "training.hpp"
 
 namespace aligner {
@@ -55,6 +56,10 @@ Further options:
                               pair, little endian: uint32 m (generated words), uint32 n
                               (conditioning words), m float32 p(NULL), m * n float32 p(a_j = i),
                               row by row; F "-" is standard output, in place of the links
+      --symmetrize METHOD     with -f: join the links with those of the reverse direction, as atools
+                              does; the score is that of the forward direction. It needs:
+      --reverse-force F, --reverse-tension T, --reverse-multiplier M
+                              its saved parameters, as -f, -T and -m
       --threads N             number of threads (all cores); it does not change the result
       --memory BYTES          memory limit of the cell index (half of the machine's memory)
       --max-cells N           skip pairs with more than N source * target words (50000000); they
@@ -86,6 +91,7 @@ struct Options {
   TrainingSettings training;
   double beam = -4;
   ForcedSettings forced;
+  double reverse_tension = PriorSettings().tension;
   std::string parameters_to_write;
   DirectionOutputs forward;
   DirectionOutputs backward;
@@ -106,6 +112,10 @@ enum LongOption : int {
   kReverseFull,
   kStats,
   kPosteriors,
+  kSymmetrize,
+  kReverseForce,
+  kReverseTension,
+  kReverseMultiplier,
   kThreads,
   kMemory,
   kMaxCells,
@@ -141,6 +151,10 @@ const option kLongOptions[] = {
     {"reverse-full", required_argument, nullptr, kReverseFull},
     {"stats", required_argument, nullptr, kStats},
     {"posteriors", required_argument, nullptr, kPosteriors},
+    {"symmetrize", required_argument, nullptr, kSymmetrize},
+    {"reverse-force", required_argument, nullptr, kReverseForce},
+    {"reverse-tension", required_argument, nullptr, kReverseTension},
+    {"reverse-multiplier", required_argument, nullptr, kReverseMultiplier},
     {"threads", required_argument, nullptr, kThreads},
     {"memory", required_argument, nullptr, kMemory},
     {"max-cells", required_argument, nullptr, kMaxCells},
@@ -183,6 +197,7 @@ constexpr double kGreatestTension = 700;
 
 void apply(int code, const std::string& value, Options& options) {
   TrainingSettings& training = options.training;
+  SavedDirection& other = options.forced.other;
   switch (code) {
     case 'i': options.input = value; break;
     case 'd': training.prior.favor_diagonal = true; break;
@@ -196,8 +211,8 @@ void apply(int code, const std::string& value, Options& options) {
     case 'T': training.prior.tension = parse_real("-T", value, 1e-3, kGreatestTension); break;
     case 'p': options.parameters_to_write = value; break;
     case 't': options.beam = parse_real("-t", value, -1e9, 1e9); break;
-    case 'f': options.forced.parameters = value; break;
-    case 'm': options.forced.length_multiplier = parse_real("-m", value, 0, 1e9); break;
+    case 'f': options.forced.direction.parameters = value; break;
+    case 'm': options.forced.direction.length_multiplier = parse_real("-m", value, 0, 1e9); break;
     case 's': options.print_scores = true; break;
     case 'b': parse_whole("-b", value, 0, UINT64_MAX); break;
     case kBoth: options.action = Options::Action::kTrainBoth; break;
@@ -209,6 +224,14 @@ void apply(int code, const std::string& value, Options& options) {
     case kReverseFull: options.backward.full_parameters = value; break;
     case kStats: options.statistics = value; break;
     case kPosteriors: options.forced.posteriors = value; break;
+    case kSymmetrize: options.forced.symmetrization = value; break;
+    case kReverseForce: other.parameters = value; break;
+    case kReverseTension:
+      options.reverse_tension = parse_real("--reverse-tension", value, 1e-3, kGreatestTension);
+      break;
+    case kReverseMultiplier:
+      other.length_multiplier = parse_real("--reverse-multiplier", value, 0, 1e9);
+      break;
     case kThreads:
       options.threads = static_cast<unsigned>(parse_whole("--threads", value, 1, kMostThreads));
       break;
@@ -229,7 +252,7 @@ void check(const Options& options) {
       !options.forward.empty() || !options.backward.empty() || !options.statistics.empty();
   if (options.input.empty()) throw UsageError("-i FILE is needed");
   if (both && (options.reverse || !options.parameters_to_write.empty() || options.print_scores ||
-               !options.forced.parameters.empty())) {
+               !options.forced.direction.parameters.empty())) {
     throw UsageError("--both cannot be combined with -r, -p, -s or -f");
   }
   if (!both && has_both_outputs) {
@@ -242,6 +265,15 @@ void check(const Options& options) {
     throw UsageError("-f cannot be combined with -p");
   }
   if (!forced && !options.forced.posteriors.empty()) throw UsageError("--posteriors needs -f");
+  const std::string& method = options.forced.symmetrization;
+  const bool has_other = !options.forced.other.parameters.empty();
+  const bool can_join = forced && !options.reverse && options.forced.posteriors.empty();
+  if (!method.empty() && !is_symmetrization(method)) {
+    throw UsageError("--symmetrize takes a method of atools, not '" + method + "'");
+  }
+  if (method.empty() == has_other || (has_other && !can_join)) {
+    throw UsageError("--symmetrize needs -f and --reverse-force, without -r and --posteriors");
+  }
 }
 
 Options parse_options(int argc, char** argv) {
@@ -262,7 +294,7 @@ Options parse_options(int argc, char** argv) {
     return options;
   }
   if (optind < argc) throw UsageError(std::string("unexpected argument '") + argv[optind] + "'");
-  if (options.action == Options::Action::kTrain && !options.forced.parameters.empty()) {
+  if (options.action == Options::Action::kTrain && !options.forced.direction.parameters.empty()) {
     options.action = Options::Action::kForce;
   }
   check(options);
@@ -334,8 +366,10 @@ void force(const Options& options, ThreadPool& threads) {
   ProgressLines lines(options.progress);
   ForcedSettings settings = options.forced;
   settings.input = options.input;
-  settings.reverse = options.reverse;
-  settings.prior = options.training.prior;
+  settings.direction.reverse = options.reverse;
+  settings.direction.prior = settings.other.prior = options.training.prior;
+  settings.other.reverse = true;
+  settings.other.prior.tension = options.reverse_tension;
   settings.max_cells = options.max_cells;
   // The number of pairs is not known in advance, so the total is 0.
   const auto progress = [&](std::uint64_t done) { lines.print(done, 0, "align"); };

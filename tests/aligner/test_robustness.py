@@ -49,11 +49,14 @@ def test_one_direction_equals_both(tools, tmp_path):
 def test_forced_alignment_does_not_depend_on_threads(tools, tmp_path):
     corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
     tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    tools.fast_align("-i", corpus, *FLAGS, "-r", "-p", tmp_path / "reverse")
+    joined = ["--symmetrize", "grow-diag-final-and", "--reverse-force", tmp_path / "reverse"]
     runs = []
     for threads in (1, 2, 8):
         post = tmp_path / f"post{threads}"
-        options = ["-f", tmp_path / "params", "-d", "--posteriors", post, "--threads", threads]
-        runs.append((tools.fast_align("-i", corpus, *options).stdout, post.read_bytes()))
+        options = ["-i", corpus, "-f", tmp_path / "params", "-d", "--threads", threads]
+        of_one = tools.fast_align(*options, "--posteriors", post).stdout
+        runs.append((of_one, post.read_bytes(), tools.fast_align(*options, *joined).stdout))
     assert runs[0] == runs[1] == runs[2]
 
 
@@ -86,6 +89,8 @@ def test_any_bytes_give_links_or_one_line_of_error(tools, tmp_path_factory, text
         ([], 2, "-i FILE is needed"),
         (["-i", "good", "-I", "0"], 2, "-I takes a whole number from 1"),
         (["-i", "good", "--both"], 2, "--both needs an output"),
+        (["-i", "good", "-f", "good", "--symmetrize", "union"], 2, "--symmetrize needs -f and"),
+        (["-i", "good", "-f", "good", "--symmetrize", "onion"], 2, "method of atools, not 'onion'"),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(

@@ -111,6 +111,12 @@ def test_training_links_are_symmetrised_like_other_links(tmp_path, text):
     assert str(caught.value) == "links of the training text are not kept in the model file"
 
 
+@pytest.mark.parametrize("method", SYMMETRIZATIONS)
+def test_the_aligner_joins_links_as_python_does(text, model, method):
+    both = zip(model.align(text, "forward"), model.align(text, "reverse"), strict=True)
+    assert list(model.align(text, method)) == [symmetrize(*pair, method) for pair in both]
+
+
 def test_the_vocabulary_is_that_of_the_training_text(tmp_path):
     odd = ["|||", "<eps>", "a b", "\\", "␛", "\ud800", "é\n"]
     pairs = [([f"s{n}", *odd], [f"t{n}", *odd, "w"]) for n in range(9)] + [("left out", "")]

@@ -92,8 +92,6 @@ sys.exit(status)
     [
         ("--forward-links", "data[:data.rindex('\\n', 0, -1) + 1]",
          "fast_align: 59 lines of forward links for 60 pairs of segments"),
-        ("--forward-params", "''",
-         "fast_align: its forward table of translation probabilities is empty"),
         ("--stats", "data.replace('tension\": ', 'tension\": NaN, \"was\": ')",
          "fast_align: the forward model is not a number (NaN): the aligner failed on this text; "
          "try the aligner that comes with coverage-eval"),
@@ -153,7 +151,6 @@ os.execv({REAL!r}, ["fast_align", *sys.argv[1:]])
 
 @pytest.mark.slow
 def test_a_batch_larger_than_any_pipe(model_file):
-    """Each aligner must wait until the caller has read results of the other."""
     with FastAlign.load(model_file) as model:
         (links,) = model.align([("a b c " * 2000, "x y z " * 10)])
         assert list(model.align([("a b c " * 2000, "x y z " * 10)] * 50)) == [links] * 50

@@ -33,9 +33,9 @@ def test_coverage_and_the_scores_that_count_words_by_it():
     assert scores.coverage(A).tolist() == [1.75, 0.75, 0.5, 0]
     assert scores.mean_coverage(A) == 0.75
     assert scores.over_attended(A) == 1
-    assert scores.over_attended(A, over=1.75) == 0
+    assert scores.over_attended(np.array([[0.75], [0.75]])) == 0
     assert scores.under_attended(A) == 1
-    assert scores.under_attended(A, under=0.75) == 2
+    assert scores.under_attended(np.array([[0.2, 0.1]])) == 1
     (segment,) = score_maps([AttentionMap(A)])
     assert (segment.over, segment.under) == ((0,), (3,))
 
