@@ -15,9 +15,8 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 from numbers import Real
 from operator import eq
@@ -39,9 +38,6 @@ _MAX_N = 50
 
 Tokens: TypeAlias = Sequence[str]
 Ngram: TypeAlias = tuple[str, ...]
-
-Allowed: TypeAlias = Callable[[int], Callable[[Ngram], int]]
-"""From the length of n-grams to a function that says how often each of them may occur."""
 
 DOUBLED = 0
 """In place of a length: the bigrams of two equal words; in "a a a" there are two."""
@@ -181,9 +177,10 @@ class REP(TokenMetric):
         """The statistics of each segment: both sums of the formula without their weights, words."""
         counts = []
         for row in batch.rows:
-            for hypothesis, references, allowed in self._allowed(row):
+            references = [self.tokens(text) for text in self._expected(row)]
+            for hypothesis in map(self.tokens, row.hypotheses):
                 sums = {NGRAM: 0, TWICE: 0}
-                for item in self._repetitions(hypothesis, allowed):
+                for item in self._repetitions(hypothesis, references):
                     sums[item.kind] += item.excess * self._size(item.ngram)
                 counts.append((*sums.values(), self._length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
@@ -196,13 +193,14 @@ class REP(TokenMetric):
         ``start`` and its counts in ``hypothesis`` and ``reference``.
         """
         for row in batch.rows:
+            references = [self.tokens(text) for text in self._expected(row)]
             yield tuple(
-                self._explained(hypothesis, allowed)
-                for hypothesis, _, allowed in self._allowed(row)
+                self._explained(hypothesis, references)
+                for hypothesis in map(self.tokens, row.hypotheses)
             )
 
-    def _explained(self, hypothesis: Tokens, allowed: Allowed) -> Explanation:
-        repetitions = _with_starts(hypothesis, self._repetitions(hypothesis, allowed))
+    def _explained(self, hypothesis: Tokens, references: Sequence[Tokens]) -> Explanation:
+        repetitions = _with_starts(hypothesis, self._repetitions(hypothesis, references))
         repetitions.sort(key=_reading)
         return Explanation(tuple(mark for pair in repetitions for mark in self._marks(*pair)))
 
@@ -235,13 +233,9 @@ class REP(TokenMetric):
         """What one occurrence of an n-gram counts."""
         return 1
 
-    def _allowed(self, row: Row) -> Iterable[tuple[Tokens, Sequence[Tokens], Allowed]]:
-        """Each hypothesis with the references, and what they allow."""
-        references = [self.tokens(text) for text in self._expected(row)]
-        allowed = partial(allowed_by, references)
-        return [(self.tokens(text), references, allowed) for text in row.hypotheses]
-
-    def _repetitions(self, hypothesis: Tokens, allowed: Allowed) -> Sequence[_Repetition]:
+    def _repetitions(
+        self, hypothesis: Tokens, references: Sequence[Tokens]
+    ) -> Sequence[_Repetition]:
         """The terms of both sums of the formula without any token that is left out."""
         if len(set(hypothesis)) == len(hypothesis):
             return ()
@@ -250,10 +244,10 @@ class REP(TokenMetric):
             ngrams = find_ngrams(hypothesis, n)
             if len(set(ngrams)) == len(ngrams):  # so no longer one is repeated; most end here
                 break
-            repetitions += _exceeding(NGRAM, Counter(ngrams), allowed(n), least=2)
+            repetitions += _exceeding(NGRAM, Counter(ngrams), allowed_by(references, n), least=2)
         if any(map(eq, hypothesis, hypothesis[1:])):
             doubled = Counter(find_ngrams(hypothesis, DOUBLED))
-            repetitions += _exceeding(TWICE, doubled, allowed(DOUBLED), least=1)
+            repetitions += _exceeding(TWICE, doubled, allowed_by(references, DOUBLED), least=1)
         if repetitions and (self.leave_out or self.leave_out_punctuation):
             return [item for item in repetitions if not any(map(self._is_out, item.ngram))]
         return repetitions
