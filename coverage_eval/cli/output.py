@@ -23,8 +23,15 @@ from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Score, Statistics, interval_ends
-from coverage_eval.core.show.formats import render_lines
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
+from coverage_eval.core.show import (
+    Cell,
+    LazyRows,
+    Printable,
+    ScoreCell,
+    Table,
+    escape_csv,
+    render_lines,
+)
 from coverage_eval.core.significance import bootstrap_interval
 
 CLOSED = 3

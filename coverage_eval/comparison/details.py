@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coverage_eval.comparison.evidence import output_words, source_words
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, escape_json
+from coverage_eval.core.show import Cell, LazyRows, Printable, Table, json_line
 from coverage_eval.version import __version__
 
 
@@ -37,8 +36,7 @@ def present_comparison_segments(comparison: Comparison, worst: int | None = None
 
 def evidence_lines(comparison: Comparison) -> Iterator[str]:
     """:func:`evidence_records` as lines of JSON Lines."""
-    for record in evidence_records(comparison):
-        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    return map(json_line, evidence_records(comparison))
 
 
 def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:

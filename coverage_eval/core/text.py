@@ -44,7 +44,7 @@ from coverage_eval.core.json_objects import (
     find_field,
     read_objects,
 )
-from coverage_eval.core.show.formats import csv_record, is_formula
+from coverage_eval.core.show import csv_record, is_formula
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
@@ -511,7 +511,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
 
     Returns:
         How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.show.formats.is_formula`).
+        as formulas (:func:`~coverage_eval.core.show.is_formula`).
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.

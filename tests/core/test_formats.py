@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_segments
-from coverage_eval.core.show.formats import render
-from coverage_eval.core.show.table import (
+from coverage_eval.core.show import (
     Cell,
     Printable,
     ScoreCell,
     Table,
     format_figure,
     format_p,
+    render,
 )
 from coverage_eval.repetition.rep import REP
 

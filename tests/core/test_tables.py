@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.show.formats import render
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table
+from coverage_eval.core.show import Cell, LazyRows, Printable, Table, render
 
 NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max_size=8)
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from coverage_eval.core.show.formats import render
-from coverage_eval.core.show.table import Printable, ScoreCell, Table
+from coverage_eval.core.show import Printable, ScoreCell, Table, render
 
 RED = "\x1b[31m"
 

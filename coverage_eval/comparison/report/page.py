@@ -18,7 +18,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from coverage_eval.core.files import atomic_write
-from coverage_eval.core.show.table import SYSTEM_COLOURS, cell_lines, escape_controls, side, survey
+from coverage_eval.core.show import cell_lines, escape_controls, side, survey
+from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:

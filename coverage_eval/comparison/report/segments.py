@@ -25,7 +25,7 @@ from coverage_eval.comparison.evidence import (
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
 from coverage_eval.core.measure import Result, aligner_of
-from coverage_eval.core.show.table import format_figure
+from coverage_eval.core.show import format_figure
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import Segment
