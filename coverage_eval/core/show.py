@@ -16,14 +16,18 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import reduce
-from itertools import zip_longest
+from functools import cached_property, reduce
+from itertools import chain, zip_longest
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from rich import get_console
+from rich.cells import cell_len
+from rich.text import Text
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
-    from rich.text import Text
 
 T = TypeVar("T")
 
@@ -93,6 +97,9 @@ class ScoreCell:
 Cell: TypeAlias = "str | int | float | ScoreCell | None"
 """None is an undefined figure: an empty cell, and null in JSON."""
 
+Kinds: TypeAlias = Set[str]
+"""What a column has: ``text``, ``number``, ``score``, ``best``, and ``significant`` scores."""
+
 
 class LazyRows(Sequence[T]):
     """Rows computed on demand: a function of the items of other sequences.
@@ -146,6 +153,30 @@ class Table:
     caption: str = ""
     lines: bool = False
 
+    @cached_property
+    def kinds(self) -> Sequence[Kinds]:
+        """What each column has; nothing if all its cells are empty."""
+        columns: list[set[str]] = [set() for _ in self.header]
+        for row in self.rows:
+            for kinds, cell in zip(columns, row, strict=True):
+                if isinstance(cell, ScoreCell):
+                    kinds.update(("number", "score"), ["best"] * cell.best)
+                    kinds.update(["significant"] * cell.significant)
+                elif cell is not None and cell != "":
+                    kinds.add("text" if isinstance(cell, str) else "number")
+        return columns
+
+    def select(self, kept: Sequence[int]) -> Table:
+        """The table with some of its columns."""
+        rows = LazyRows(lambda row: tuple(row[i] for i in kept), self.rows)
+        return replace(self, header=tuple(self.header[i] for i in kept), rows=rows)
+
+    @property
+    def without_empty_columns(self) -> Table:
+        """The table as people see it."""
+        kept = [i for i, kinds in enumerate(self.kinds) if kinds or not self.rows]
+        return self if len(kept) == len(self.header) else self.select(kept)
+
     @property
     def records(self) -> Sequence[dict[str, Any]]:
         """The rows by column name as plain values, computed on demand."""
@@ -159,13 +190,9 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain values; an empty name, notes and signatures are left out."""
-        return {
-            **({"name": self.name} if self.name else {}),
-            "title": self.title,
-            "rows": list(self.records),
-            **({"notes": list(self.notes)} if self.notes else {}),
-            **({"signatures": list(self.signatures)} if self.signatures else {}),
-        }
+        plain: dict[str, Any] = {"name": self.name, "title": self.title, "rows": list(self.records)}
+        plain |= {"notes": list(self.notes), "signatures": list(self.signatures)}
+        return {key: value for key, value in plain.items() if value or key in {"title", "rows"}}
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a data frame."""
@@ -198,11 +225,6 @@ class Printable:
     numbers: Sequence[Cell] | None = None
     signatures: tuple[str, ...] = ()
 
-    @property
-    def titled(self) -> tuple[Table, ...]:
-        """The tables, and before them one that is only their title."""
-        return (*([Table((), (), self.title)] if self.title else []), *self.tables)
-
     def as_table(self) -> Table:
         """The table of CSV.
 
@@ -226,8 +248,9 @@ class Printable:
         cells = (cell for table in self.tables for row in table.rows for cell in row)
         scores = (cell for cell in cells if isinstance(cell, (float, ScoreCell)))
         for cell in scores if self.numbers is None else self.numbers:
-            is_score = isinstance(cell, ScoreCell)
-            yield cell.format(digits) if is_score else cell_lines(cell, digits)[0]
+            yield (
+                cell.format(digits) if isinstance(cell, ScoreCell) else cell_lines(cell, digits)[0]
+            )
 
 
 @dataclass(frozen=True)
@@ -324,64 +347,31 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     return ["" if cell is None else escape_controls(str(cell)).strip()]
 
 
-Kinds = Set[str]
-"""What a column has: ``text``, ``number``, ``score``, ``best``, and ``significant`` scores."""
+def side(column: Kinds, left: Kinds = frozenset({"text"})) -> str:
+    """How a column is aligned: ``right`` if it has numbers, and nothing that is on the left."""
+    return "right" if "number" in column and not column & left else "left"
 
 
-def survey(table: Table) -> list[Kinds]:
-    """What each column has, from one pass over the rows; nothing if all its cells are empty."""
-    columns: list[set[str]] = [set() for _ in table.header]
-    for row in table.rows:
-        for kinds, cell in zip(columns, row, strict=True):
-            if isinstance(cell, ScoreCell):
-                marks = {"best": cell.best, "significant": cell.significant}
-                kinds.update(("number", "score"), (name for name, is_so in marks.items() if is_so))
-            elif cell is not None and cell != "":
-                kinds.add("text" if isinstance(cell, str) else "number")
-    return list(columns)
-
-
-def side(column: Kinds) -> str:
-    """How a column is aligned: ``right`` if it has only numbers, else ``left``."""
-    return "right" if "number" in column and "text" not in column else "left"
-
-
-def legend(columns: Sequence[Kinds], *, star: bool = True, bold: bool = True) -> list[str]:
+def legend(table: Table, *, star: bool = True, bold: bool = True) -> list[str]:
     """One sentence on the marks in a table, or none.
 
     Args:
-        columns: What its columns have.
+        table: The table.
         star: Whether the format marks significant differences by a star.
         bold: Whether the format prints the best figures in bold.
     """
-    marks = []
-    if star and any("significant" in column for column in columns):
-        marks.append(f"*: p < {SIGNIFICANT:g}.")
-    if bold and any("best" in column for column in columns):
-        marks.append("Bold: best figure.")
+    kinds = set().union(*table.kinds)
+    stars = [f"*: p < {SIGNIFICANT:g}."] if star and "significant" in kinds else []
+    marks = [*stars, "Bold: best figure."] if bold and "best" in kinds else stars
     return [" ".join(marks)] if marks else []
 
 
-def _without_empty_columns(table: Table) -> tuple[Table, list[Kinds]]:
-    """The table without its empty columns, and what the other columns have."""
-    columns = survey(table)
-    return _select(
-        table, columns, [i for i, kinds in enumerate(columns) if kinds or not table.rows]
-    )
-
-
-def _select(
-    table: Table, columns: Sequence[Kinds], kept: Sequence[int]
-) -> tuple[Table, list[Kinds]]:
-    """Some columns of a table, and what they have."""
-    rows = LazyRows(lambda row: tuple(row[i] for i in kept), table.rows)
-    header = tuple(table.header[i] for i in kept)
-    return replace(table, header=header, rows=rows), [columns[i] for i in kept]
-
-
-def _apart(parts: Iterable[Iterable[T]]) -> Iterator[T | str]:
-    """The lines of the parts that have some, with an empty one between two parts."""
-    for number, part in enumerate(filter(None, parts)):
+def _apart(
+    printable: Printable, parts: Callable[[Table], Iterator[Iterable[T]]]
+) -> Iterator[T | str]:
+    """The lines of the title and of all parts of tables, with an empty one between two parts."""
+    tables = (Table((), (), printable.title), *printable.tables)
+    for number, part in enumerate(filter(None, chain.from_iterable(map(parts, tables)))):
         if number:
             yield ""
         yield from part
@@ -399,16 +389,9 @@ Line: TypeAlias = "tuple[str, str]"
 """A line of a cell, and how a terminal shows it, such as ``bold red``."""
 
 
-def _width(text: str) -> int:
-    """The columns of a terminal that a text takes."""
-    from rich.cells import cell_len  # rich takes a tenth of a second
-
-    return len(text) if text.isascii() else cell_len(text)
-
-
 def _widest(rows: Iterable[Iterable[Iterable[str]]]) -> list[int]:
     """The widest text of each column, whose cells hold any number of texts."""
-    widths = ([max(map(_width, texts), default=0) for texts in row] for row in rows)
+    widths = ([max(map(cell_len, texts), default=0) for texts in row] for row in rows)
     return reduce(lambda one, other: list(map(max, one, other)), widths)
 
 
@@ -418,9 +401,8 @@ def _fits(widths: Sequence[int], room: int | None) -> bool:
 
 def _grid(
     table: Table,
-    columns: Sequence[Kinds],
     lines: Callable[[Cell], list[Line]],
-    align: Callable[[Kinds], str],
+    left: Kinds = frozenset({"text"}),
     room: int | None = None,
 ) -> Iterator[Sequence[Line]]:
     """The names of the columns, dashes, and the rows; scores are above their intervals.
@@ -430,9 +412,8 @@ def _grid(
 
     Args:
         table: The table.
-        columns: What its columns have.
         lines: Makes the lines of a cell.
-        align: The side that a column is aligned to.
+        left: What makes a column stand on the left.
         room: Columns of the terminal; None for lines of any length.
     """
 
@@ -447,22 +428,19 @@ def _grid(
         )
         least = [  # a word that is longer than half of the room may be broken
             full if "number" in column else min(full, max(_MIN_WIDTH, min(word, room // 2)))
-            for column, full, word in zip(columns, natural, words, strict=True)
+            for column, full, word in zip(table.kinds, natural, words, strict=True)
         ]
-        limits = range(max(room, _MIN_WIDTH), _MIN_WIDTH - 1, -1)
-        limited = (
-            [min(full, max(limit, low)) for full, low in zip(natural, least, strict=True)]
-            for limit in limits
-        )
-        widths = next((widths for widths in limited if _fits(widths, room)), least)
-    if not _fits(widths, room) and len(columns) > 2:
-        half = len(columns) // 2 + 1
-        yield from _grid(*_select(table, columns, range(half)), lines, align, room)
+        for limit in range(max(room, _MIN_WIDTH), _MIN_WIDTH - 1, -1):
+            widths = [min(full, max(limit, low)) for full, low in zip(natural, least, strict=True)]
+            if _fits(widths, room):
+                break
+    if not _fits(widths, room) and len(widths) > 2:
+        half = len(widths) // 2 + 1
+        yield from _grid(table.select(range(half)), lines, left, room)
         yield []
-        others = [0, *range(half, len(columns))]
-        yield from _grid(*_select(table, columns, others), lines, align, room)
+        yield from _grid(table.select([0, *range(half, len(widths))]), lines, left, room)
         return
-    sides = list(map(align, columns))
+    sides = [side(column, left) for column in table.kinds]
     for number, row in enumerate(rows()):
         for level in zip_longest(*map(_wrap, row, widths), fillvalue=("", "")):
             yield [
@@ -474,13 +452,13 @@ def _grid(
 
 
 def _pad(text: str, width: int, side: str) -> str:
-    spaces = " " * (width - _width(text))
+    spaces = " " * (width - cell_len(text))
     return spaces + text if side == "right" else text + spaces
 
 
 def _wrap(cell: list[Line], width: int) -> list[Line]:
     """The lines of a cell, none wider than this."""
-    if all(_width(text) <= width for text, _ in cell):
+    if all(cell_len(text) <= width for text, _ in cell):
         return cell
     return [
         (part.plain.rstrip(), look) for text, look in cell for part in _wrapped(_text(text), width)
@@ -488,17 +466,14 @@ def _wrap(cell: list[Line], width: int) -> list[Line]:
 
 
 def _text(text: str, look: str = "") -> Text:
-    from rich.text import Text
-
     return Text(escape_controls(text), look)
 
 
 def _wrapped(text: Text, width: int | None) -> Iterable[Text]:
     """A wrapped paragraph; a line that starts with a space is an example to copy, and stays."""
-    from rich import get_console
-
-    is_whole = width is None or text.plain.startswith(" ")
-    return [text] if is_whole else text.wrap(get_console(), width)
+    if width is None or text.plain.startswith(" "):
+        return [text]
+    return text.wrap(get_console(), width)
 
 
 def _render_text(printable: Printable, style: Style) -> Iterator[str]:
@@ -510,7 +485,7 @@ def _render_text(printable: Printable, style: Style) -> Iterator[str]:
     if style.score_only:
         yield from printable.figures(style.digits)
         return
-    for line in _apart(part for table in printable.titled for part in _text_parts(table, style)):
+    for line in _apart(printable, lambda table: _text_parts(table, style)):
         if style.console is None:
             yield str(line).rstrip()
             continue
@@ -523,28 +498,19 @@ def _render_text(printable: Printable, style: Style) -> Iterator[str]:
 def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
     """Title, rows, notes and signatures, each if there are any."""
     if table.lines:
-        yield [
-            f"{signature} = {cell.format(style.digits)}"
-            for signature, row in zip(table.signatures, table.rows, strict=True)
-            for cell in row
-            if isinstance(cell, ScoreCell)
-        ]
+        scores = Printable((table,)).figures(style.digits)
+        yield [f"{name} = {score}" for name, score in zip(table.signatures, scores, strict=True)]
         return
-    table, columns = _without_empty_columns(table)
+    table = table.without_empty_columns
     yield _wrapped(_text(table.title, "bold"), style.columns) if table.title else []
     if table.header:
-        grid = _grid(
-            table,
-            columns,
-            lambda cell: _text_lines(cell, style.digits),
-            lambda column: "left" if "score" in column else side(column),
-            style.columns,
-        )
+        on_left = {"text", "score"}
+        grid = _grid(table, lambda cell: _text_lines(cell, style.digits), on_left, style.columns)
         if style.console:
             yield (_text(_GAP).join(_text(*piece) for piece in line) for line in grid)
         else:
             yield (_GAP.join(text for text, _ in line) for line in grid)
-    marks = legend(columns, bold=style.console is not None)
+    marks = legend(table, bold=style.console is not None)
     notes = [_text(note, "dim" if table.header else "") for note in (*marks, *table.notes)]
     for note in notes if not table.header else ():
         note.highlight_regex(r"\[[^\]]+\]", "bold red")
@@ -554,29 +520,25 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
 
 def _text_lines(cell: Cell, digits: int) -> list[Line]:
     first, *rest = cell_lines(cell, digits)
-    look = ""
-    if isinstance(cell, ScoreCell):
-        look = "bold" if cell.best else ""
-        if cell.significant:
-            first += "*"
-            if cell.better is not None:
-                look += " green" if cell.better else " red"
-    return [(first, look.strip()), *((line, "dim") for line in rest)]
+    if not isinstance(cell, ScoreCell):
+        return [(first, "")]
+    colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
+    look = f"{'bold' if cell.best else ''} {colour}".strip()
+    return [(first + "*" * cell.significant, look), *((line, "dim") for line in rest)]
 
 
 def _render_markdown(printable: Printable, style: Style) -> Iterator[str]:
     """Titles in bold, tables, then notes and signatures as a list."""
-    tables = printable.titled
-    return _apart(part for table in tables for part in _markdown_parts(table, style.digits))
+    return _apart(printable, lambda table: _markdown_parts(table, style.digits))
 
 
 def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
-    table, columns = _without_empty_columns(table)
+    table = table.without_empty_columns
     yield [f"**{_escape_markdown(table.title)}**"] if table.title else []
     if table.header:
-        grid = _grid(table, columns, lambda cell: _markdown_lines(cell, digits), side)
+        grid = _grid(table, lambda cell: _markdown_lines(cell, digits))
         yield (f"| {' | '.join(text for text, _ in line)} |" for line in grid)
-    notes = map(_escape_markdown, (*legend(columns, star=False), *table.notes))
+    notes = map(_escape_markdown, (*legend(table, star=False), *table.notes))
     yield [f"- {item}" for item in (*notes, *(f"`{text}`" for text in table.signatures))]
 
 
@@ -609,7 +571,7 @@ def escape_latex(text: str) -> str:
 
     Other unprintable characters become spaces.
     """
-    visible = "".join(c if c.isprintable() else " " for c in escape_controls(text))
+    visible = (c if c.isprintable() else " " for c in escape_controls(text))
     escaped = "".join(_LATEX.get(c, c) for c in visible)
     return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
 
@@ -627,17 +589,17 @@ def _render_latex(printable: Printable, style: Style) -> Iterator[str]:
 
 
 def _latex_table(table: Table, digits: int) -> Iterator[str]:
-    table, columns = _without_empty_columns(table)
+    table = table.without_empty_columns
     if not table.header:
         yield escape_latex(" ".join([table.title, *table.notes])) + r"\par"
         return
     if not (table.title or table.caption):
-        yield from _tabular(table, columns, digits)
+        yield from _tabular(table, digits)
         yield from (f"% {escape_controls(text)}" for text in (*table.notes, *table.signatures))
         return
-    caption = [table.caption or f"{table.title}.", *legend(columns, star=False), *table.notes]
+    caption = [table.caption or f"{table.title}.", *legend(table, star=False), *table.notes]
     yield from (r"\begin{table}[t]", r"\centering")
-    yield from _tabular(table, columns, digits)
+    yield from _tabular(table, digits)
     yield rf"\caption{{{escape_latex(' '.join(caption))}}}"
     if table.signatures:
         yield r"\par\smallskip\raggedright\tiny\ttfamily"
@@ -646,8 +608,8 @@ def _latex_table(table: Table, digits: int) -> Iterator[str]:
     yield r"\end{table}"
 
 
-def _tabular(table: Table, columns: Sequence[Kinds], digits: int) -> Iterator[str]:
-    yield rf"\begin{{tabular}}{{{''.join(side(column)[0] for column in columns)}}}"
+def _tabular(table: Table, digits: int) -> Iterator[str]:
+    yield rf"\begin{{tabular}}{{{''.join(side(column)[0] for column in table.kinds)}}}"
     # No space before the arrow that says which direction is better.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]
     yield from (r"\toprule", _latex_row(header), r"\midrule")
@@ -662,8 +624,7 @@ def _tabular(table: Table, columns: Sequence[Kinds], digits: int) -> Iterator[st
 
 def _latex_row(cells: Sequence[str]) -> str:
     r"""One row; LaTeX would take a leading star or bracket as an argument of the \\ before it."""
-    line = " & ".join(cells) + r" \\"
-    return f"{{}}{line}" if line[:1] in {"*", "["} else line
+    return re.sub(r"^(?=[*\[])", "{}", " & ".join(cells)) + r" \\"
 
 
 def _latex_lines(cell: Cell, digits: int) -> list[str]:
@@ -693,14 +654,8 @@ def is_formula(text: str) -> bool:
     return _FORMULA.match(text) is not None and not _NUMBER.fullmatch(text)
 
 
-class _Echo:
-    """A file that stores nothing: csv returns what ``write`` returns."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-_WRITER = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage return, too
+_WRITER = csv.writer(SimpleNamespace(write=str), lineterminator="\r\n")
+"""It returns what ``write`` returns, and quotes a lone carriage return, too."""
 
 
 def csv_record(cells: Iterable[object]) -> str:
@@ -719,19 +674,18 @@ def _records(table: Table) -> Iterator[list[object]]:
 
     A score takes three columns: its own, ``low`` and ``high``. Signatures are the last column.
     """
-    signatures = table.signatures
-    if len(signatures) == 1:
-        signatures *= len(table.rows)
-    header: list[object] = []
-    for name, column in zip(table.header, survey(table), strict=True):
-        header += [name, "low", "high"] if "score" in column else [name]
-    yield [*header, "signature"] if signatures else header
+    signatures = table.signatures * (len(table.rows) if len(table.signatures) == 1 else 1)
+    header = (
+        [name, "low", "high"] if "score" in column else [name]
+        for name, column in zip(table.header, table.kinds, strict=True)
+    )
+    yield [*chain.from_iterable(header), *(["signature"] if signatures else [])]
     for number, row in enumerate(table.rows):
-        cells: list[object] = []
-        for cell in row:
-            is_score = isinstance(cell, ScoreCell)
-            cells += [cell.value, cell.low, cell.high] if is_score else [cell]
-        yield [*cells, signatures[number]] if signatures else cells
+        figures = (
+            [cell.value, cell.low, cell.high] if isinstance(cell, ScoreCell) else [cell]
+            for cell in row
+        )
+        yield [*chain.from_iterable(figures), *signatures[number : number + 1]]
 
 
 def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
