@@ -171,14 +171,12 @@ class Table:
         rows = LazyRows(lambda row: tuple(row[i] for i in kept), self.rows)
         return replace(self, header=tuple(self.header[i] for i in kept), rows=rows)
 
-    @property
     def without_empty_columns(self) -> Table:
         """The table as people see it."""
         kept = [i for i, kinds in enumerate(self.kinds) if kinds or not self.rows]
         return self if len(kept) == len(self.header) else self.select(kept)
 
-    @property
-    def records(self) -> Sequence[dict[str, Any]]:
+    def to_records(self) -> Sequence[dict[str, Any]]:
         """The rows by column name as plain values, computed on demand."""
 
         def plain(cell: Cell) -> Any:
@@ -190,9 +188,10 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain values; an empty name, notes and signatures are left out."""
-        plain: dict[str, Any] = {"name": self.name, "title": self.title, "rows": list(self.records)}
-        plain |= {"notes": list(self.notes), "signatures": list(self.signatures)}
-        return {key: value for key, value in plain.items() if value or key in {"title", "rows"}}
+        plain = {"name": self.name, "title": self.title, "rows": list(self.to_records())}
+        small_print = {"notes": list(self.notes), "signatures": list(self.signatures)}
+        items = {**plain, **small_print}.items()
+        return {key: value for key, value in items if value or key in {"title", "rows"}}
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a data frame."""
@@ -240,7 +239,7 @@ class Printable:
         if self.data is not None:
             return self.data
         if len(self.tables) == 1:
-            return self.tables[0].records
+            return self.tables[0].to_records()
         return {"title": self.title, "tables": [table.to_dict() for table in self.tables]}
 
     def figures(self, digits: int) -> Iterator[str]:
@@ -460,9 +459,7 @@ def _wrap(cell: list[Line], width: int) -> list[Line]:
     """The lines of a cell, none wider than this."""
     if all(cell_len(text) <= width for text, _ in cell):
         return cell
-    return [
-        (part.plain.rstrip(), look) for text, look in cell for part in _wrapped(_text(text), width)
-    ]
+    return [(part.plain, look) for text, look in cell for part in _wrapped(_text(text), width)]
 
 
 def _text(text: str, look: str = "") -> Text:
@@ -486,13 +483,13 @@ def _render_text(printable: Printable, style: Style) -> Iterator[str]:
         yield from printable.figures(style.digits)
         return
     for line in _apart(printable, lambda table: _text_parts(table, style)):
-        if style.console is None:
-            yield str(line).rstrip()
-            continue
-        with style.console.capture() as captured:
-            # It fits, or is to be copied whole.
-            style.console.print(line, end="", soft_wrap=True)
-        yield captured.get()
+        yield _coloured(line, style.console) if style.console else str(line).rstrip()
+
+
+def _coloured(line: str | Text, console: Console) -> str:
+    with console.capture() as captured:
+        console.print(line, end="", soft_wrap=True)  # it fits, or is to be copied whole
+    return captured.get()
 
 
 def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
@@ -501,7 +498,7 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str | Text]]:
         scores = Printable((table,)).figures(style.digits)
         yield [f"{name} = {score}" for name, score in zip(table.signatures, scores, strict=True)]
         return
-    table = table.without_empty_columns
+    table = table.without_empty_columns()
     yield _wrapped(_text(table.title, "bold"), style.columns) if table.title else []
     if table.header:
         on_left = {"text", "score"}
@@ -533,7 +530,7 @@ def _render_markdown(printable: Printable, style: Style) -> Iterator[str]:
 
 
 def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
-    table = table.without_empty_columns
+    table = table.without_empty_columns()
     yield [f"**{_escape_markdown(table.title)}**"] if table.title else []
     if table.header:
         grid = _grid(table, lambda cell: _markdown_lines(cell, digits))
@@ -589,7 +586,7 @@ def _render_latex(printable: Printable, style: Style) -> Iterator[str]:
 
 
 def _latex_table(table: Table, digits: int) -> Iterator[str]:
-    table = table.without_empty_columns
+    table = table.without_empty_columns()
     if not table.header:
         yield escape_latex(" ".join([table.title, *table.notes])) + r"\par"
         return
@@ -721,7 +718,7 @@ def json_line(value: Any) -> str:
 
 def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
     """The rows of the only table, one object per line."""
-    return map(json_line, printable.as_table().records)
+    return map(json_line, printable.as_table().to_records())
 
 
 FORMATS: Mapping[str, Callable[[Printable, Style], Iterator[str]]] = {

@@ -143,7 +143,7 @@ def _present_words(scores: ScoreTable) -> Printable:
             rows.append((number, i + 1, word, coverage, attended))
     signature = str(scores.signature)
     table = Table(header, rows, signatures=(signature,))
-    return Printable((table,), data={"signature": signature, "words": table.records})
+    return Printable((table,), data={"signature": signature, "words": table.to_records()})
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:
