@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -259,13 +259,11 @@ class Style:
     Attributes:
         digits: Digits after the decimal point in the formats for people.
         columns: Width that text must fit; None for lines of any length.
-        score_only: Whether text shows only the numbers.
         console: The terminal that text is coloured for; None for no colours.
     """
 
     digits: int = 2
     columns: int | None = None
-    score_only: bool = False
     console: Console | None = None
 
 
@@ -479,9 +477,6 @@ def _render_text(printable: Printable, style: Style) -> Iterator[str]:
     On a console, a score significantly better than the baseline's is green and a worse one red;
     so are words in brackets in notes that show segments.
     """
-    if style.score_only:
-        yield from printable.figures(style.digits)
-        return
     for line in _apart(printable, lambda table: _text_parts(table, style)):
         yield _coloured(line, style.console) if style.console else str(line).rstrip()
 
@@ -678,11 +673,11 @@ def _records(table: Table) -> Iterator[list[object]]:
     )
     yield [*chain.from_iterable(header), *(["signature"] if signatures else [])]
     for number, row in enumerate(table.rows):
-        figures = (
-            [cell.value, cell.low, cell.high] if isinstance(cell, ScoreCell) else [cell]
-            for cell in row
-        )
-        yield [*chain.from_iterable(figures), *signatures[number : number + 1]]
+        yield [*chain.from_iterable(map(_figures, row)), *signatures[number : number + 1]]
+
+
+def _figures(cell: Cell) -> list[object]:
+    return [cell.value, cell.low, cell.high] if isinstance(cell, ScoreCell) else [cell]
 
 
 def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
@@ -701,9 +696,20 @@ def _render_tsv(printable: Printable, _: Style) -> Iterator[str]:
 # JSON ------------------------------------------------------------------------
 
 
+class _LazyList(list[Any]):
+    """A sequence that the encoder takes for a list, with only its first item in memory."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        super().__init__(islice(items, 1))
+        self._items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
     """Plain values in UTF-8, control characters escaped; NaN is a ValueError."""
-    encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False, default=list)
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False, default=_LazyList)
     line = ""
     for piece in encoder.iterencode(printable.as_data()):
         *lines, line = (line + piece).split("\n")

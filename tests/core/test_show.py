@@ -103,9 +103,9 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
     assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
 
 
-def test_score_only_prints_only_numbers():
-    assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
-    assert render(one(("a",), (1.0,)), score_only=True, digits=0) == "1"
+def test_figures_alone_are_only_numbers():
+    assert list(EVERYTHING.figures(2)) == ["1.50 [1.00, 2.00]", "3.00 [2.50, 3.50]", "0.50"]
+    assert list(one(("a",), (1.0,)).figures(0)) == ["1"]
 
 
 @pytest.mark.parametrize("name", PEOPLE)
@@ -123,7 +123,7 @@ def test_zero_has_no_sign_and_counts_have_no_decimals(name):
     text = render(one(("a", "b", "c", "d"), cells), name).replace("--", "–")  # of LaTeX
     assert "-0.00" not in text
     assert "3.00" not in text
-    assert render(one(("a",), (ScoreCell(-0.001),)), score_only=True) == "0.00"
+    assert list(one(("a",), (ScoreCell(-0.001),)).figures(2)) == ["0.00"]
 
 
 @given(st.floats(-1e12, 1e12), st.integers(0, 6))
@@ -219,7 +219,7 @@ def test_the_worst_are_segments_with_errors():
     assert [row[0] for row in errors.tables[0].rows] == [3, 1]
     (score,) = json.loads(render(errors, "json"))["scores"]
     assert [item["segment"] for item in score["sentences"]] == [3, 1]
-    assert len(render(errors, score_only=True).splitlines()) == 2
+    assert len(list(errors.figures(2))) == 2
 
 
 def test_positions_count_from_1_for_people_and_from_0_in_json():
