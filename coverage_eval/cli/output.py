@@ -22,15 +22,7 @@ from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Score, Statistics, interval_ends
-from coverage_eval.core.show import (
-    Cell,
-    LazyRows,
-    Printable,
-    ScoreCell,
-    Table,
-    escape_csv,
-    render_lines,
-)
+from coverage_eval.core.show import LazyRows, Printable, ScoreCell, Table, escape_csv, render_lines
 from coverage_eval.core.significance import bootstrap_interval
 
 CLOSED = 3
@@ -268,7 +260,7 @@ def present_segments(
     first = evidence[0] if evidence else {}
     columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
 
-    def cells(index: int) -> tuple[Cell, ...]:
+    def cells(index: int) -> tuple[Any, ...]:
         row = (evidence[index][name] for name in columns)
         as_text = (list_findings(cell) if isinstance(cell, list) else cell for cell in row)
         return index + 1, values[index], *as_text
