@@ -19,7 +19,7 @@ from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import compare
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import CorpusWarning, read_segments, write_lines
-from coverage_eval.core.show.table import Table
+from coverage_eval.core.show import Table
 
 RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)}
 """Name of an output → shares of words repeated and left out, 0 to 1."""

@@ -30,12 +30,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, atomic_path, atomic_write, check_source
-from coverage_eval.core.json_objects import as_array, check_object, parse_json, parse_object
+from coverage_eval.core.text import parse_json, parse_object
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""
@@ -89,7 +90,7 @@ def _read_jsonl(dump: Dump) -> Iterator[RawMap]:
         if "attention" not in record:
             raise DataError(f"{where}: an object without 'attention'")
         raw = _raw(record, where)
-        array = as_array(record["attention"], where, columns=len(raw.source or ()))
+        array = _as_array(record["attention"], where, columns=len(raw.source or ()))
         yield replace(raw, matrix=dump.matrix(array, where))
 
 
@@ -99,12 +100,13 @@ def _read_npz(dump: Dump) -> Iterator[RawMap]:
             raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
         records = parse_json(str(arrays["segments"]), f"{dump.name}: array 'segments'")
         count = len(arrays) - 1
-        if not isinstance(records, list) or len(records) != count:
+        is_list = isinstance(records, list) and all(isinstance(one, dict) for one in records)
+        if not is_list or len(records) != count:
             raise DataError(f"{dump.name}: its array 'segments' is not a list of {count} records")
         for index, record in enumerate(records):
             where = f"{dump.name}: array 'attention_{index}'"
             array = arrays.get(f"attention_{index}")
-            raw = _raw(check_object(record, where), where)
+            raw = _raw(record, where)
             yield replace(raw, matrix=dump.matrix(array, where))
 
 
@@ -134,6 +136,32 @@ def _raw(record: dict[str, Any], where: str) -> RawMap:
         raise DataError(f"{where}: chosen is not a layer and a head, counted from 1")
     choice = tuple((kind, str(number)) for kind, number in chosen.items())
     return RawMap(where, chosen=choice, **given)
+
+
+def _as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
+    """Convert nested lists of numbers to an array with one dimension per level.
+
+    An empty list becomes a matrix without rows and with the given number of columns.
+
+    Args:
+        value: A value of JSON.
+        where: Its place, for messages.
+        columns: As above.
+
+    Raises:
+        DataError: Not lists, lists of different lengths, or lists of anything but numbers.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns))
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise DataError(f"{where}: rows of attention differ in length, or nest too deep") from error
+    if array.dtype.kind not in "iuf":
+        raise DataError(f"{where}: attention has something other than numbers")
+    return array.astype(np.float64)
 
 
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
@@ -188,7 +216,7 @@ def _is_nested(dump: Dump) -> bool:
 
 def _read_nested(dump: Dump) -> Iterator[RawMap]:
     for where, line in dump.places:
-        array = as_array(parse_json(line, where), where)
+        array = _as_array(parse_json(line, where), where)
         yield RawMap(where, matrix=dump.matrix(array, where))
 
 

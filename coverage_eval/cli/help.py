@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 import click
 
-from coverage_eval.core.show.table import escape_controls, spell_utf16
+from coverage_eval.core.show import escape_controls, spell_utf16
 
 GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
 """Titles of the groups in their order; the first has a command's usual options."""

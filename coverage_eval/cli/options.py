@@ -30,7 +30,7 @@ from coverage_eval.core.dataset import Dataset, GivenTexts
 from coverage_eval.core.errors import DataError, UnequalLinesError
 from coverage_eval.core.files import CorpusWarning, Text, check_stdin, check_target, source_name
 from coverage_eval.core.metric import output_file_setting, setting
-from coverage_eval.core.show.formats import FORMATS, OF_ONE_TABLE
+from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.text import TextTable, column_for, file_named, find_text, is_table
 from fast_align_wrapper.files import open_file_number

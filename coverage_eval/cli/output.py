@@ -6,7 +6,6 @@ import math
 import os
 import shutil
 import sys
-from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
@@ -23,8 +22,7 @@ from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Score, Statistics, interval_ends
-from coverage_eval.core.show.formats import render_lines
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, ScoreCell, Table, escape_csv
+from coverage_eval.core.show import LazyRows, Printable, ScoreCell, Table, escape_csv, render_lines
 from coverage_eval.core.significance import bootstrap_interval
 
 CLOSED = 3
@@ -95,8 +93,11 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
         output: The options.
         signed: Whether text on standard output has signatures; other formats and files have them.
     """
-    is_text = output.output_format == "text" and output.output in {None, "-"}
-    if is_text and not signed:
+    is_text = output.output_format == "text"
+    if is_text and output.score_only:
+        print_lines(printable.figures(output.digits), output.output)
+        return
+    if is_text and not signed and output.output in {None, "-"}:
         tables = tuple(replace(table, signatures=()) for table in printable.tables)
         printable = replace(printable, tables=tables)
     columns = _columns(printable, output.output)
@@ -106,8 +107,8 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
 
         # It respects NO_COLOR.
         console = Console(width=columns, highlight=False, markup=False, emoji=False)
-    style = {"digits": output.digits, "columns": columns, "score_only": output.score_only}
-    lines = render_lines(printable, output.output_format, console=console, **style)
+    style = {"digits": output.digits, "columns": columns, "console": console}
+    lines = render_lines(printable, output.output_format, **style)
     if console:  # its cells are escaped already, and its colours must not be
         print_lines(map(_spell, lines), as_is=True)
         return
@@ -125,7 +126,7 @@ def _spell(text: str) -> str:
 
 def _has_colours(output: Output) -> bool:
     """Whether text is for a terminal that has colours."""
-    is_text = output.output_format == "text" and not output.score_only and output.output is None
+    is_text = output.output_format == "text" and output.output is None
     return is_text and is_terminal() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
 
 
@@ -248,18 +249,18 @@ def present_segments(
         kinds: The kinds of the marks in ``evidence``; None if it has no marks.
     """
     shown: Sequence[int] = range(len(values))
-    if output.worst and corpus.higher_is_better is False:
-        flags = LazyRows(_has_error, values, evidence) if has_error is None else has_error
-        shown = array("q", (i for i, flag in enumerate(flags) if flag))
-    if output.worst is not None:
-        sign = -1 if corpus.higher_is_better is False else 1
+    if output.worst:
+        sign = 1
+        if corpus.higher_is_better is False:
+            flags = LazyRows(_has_error, values, evidence) if has_error is None else has_error
+            sign, shown = -1, [i for i, flag in enumerate(flags) if flag]
         order = sorted(shown, key=lambda i: (values[i] is None, sign * (values[i] or 0.0)))
         shown = order[: output.worst]
     hidden = {"score"} if kinds else {"score", "marks"}  # the score has a column already
     first = evidence[0] if evidence else {}
     columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
 
-    def cells(index: int) -> tuple[Cell, ...]:
+    def cells(index: int) -> tuple[Any, ...]:
         row = (evidence[index][name] for name in columns)
         as_text = (list_findings(cell) if isinstance(cell, list) else cell for cell in row)
         return index + 1, values[index], *as_text

@@ -25,7 +25,7 @@ from coverage_eval.comparison.evidence import (
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.measure import Result
-from coverage_eval.core.show.table import Cell, Table
+from coverage_eval.core.show import Cell, Table
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 """The lower end of each class of lengths, in words."""

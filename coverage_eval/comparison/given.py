@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +27,6 @@ from coverage_eval.core.files import (
     source_name,
     zip_lines,
 )
-from coverage_eval.core.json_objects import parse_number
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Signature, Statistics
 from coverage_eval.core.text import TextTable, find_text
@@ -207,6 +207,26 @@ def _of_table(text: Column, name: str) -> Scores:
     if not scores:
         raise DataError(f"{where}: has no score of segments")
     return scores
+
+
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+"""Python's own ``float`` also reads ``1_0``, digits of other scripts, and booleans; none of them
+stands in a file on purpose."""
+
+
+def parse_number(value: object, where: str) -> float:
+    """A score, from a text or a number of JSON.
+
+    Raises:
+        DataError: It is something else, or not finite.
+    """
+    is_text = isinstance(value, str) and _NUMBER.fullmatch(value)
+    if is_text or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        with suppress(OverflowError):
+            number = float(value)  # type: ignore[arg-type]
+            if np.isfinite(number):
+                return number
+    raise DataError(f"{where}: {value!r:.60} is not a finite number")
 
 
 def _of_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:

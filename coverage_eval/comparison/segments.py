@@ -5,7 +5,6 @@ A report has every segment with its marks, and an error of each system to check.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +28,7 @@ from coverage_eval.comparison.evidence import (
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
 from coverage_eval.core.measure import Result, aligner_of
-from coverage_eval.core.show.table import (
-    Cell,
-    LazyRows,
-    Printable,
-    Table,
-    escape_json,
-    format_figure,
-)
+from coverage_eval.core.show import Cell, LazyRows, Printable, Table, format_figure, json_line
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.version import __version__
 from fast_align_wrapper.links import Links
@@ -71,8 +63,7 @@ def present_comparison_segments(comparison: Comparison, worst: int | None = None
 
 def evidence_lines(comparison: Comparison) -> Iterator[str]:
     """:func:`evidence_records` as lines of JSON Lines."""
-    for record in evidence_records(comparison):
-        yield escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    return map(json_line, evidence_records(comparison))
 
 
 def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:

@@ -27,14 +27,13 @@ from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
-from coverage_eval.core.show.formats import render
-from coverage_eval.core.show.table import (
+from coverage_eval.core.show import (
     Cell,
     LazyRows,
     Printable,
     ScoreCell,
     Table,
-    tables_as_dicts,
+    render,
 )
 from coverage_eval.core.significance import (
     Difference,
@@ -299,7 +298,7 @@ def present_comparison(
             says what the figures are, and each sentence of the verdict is a line. Data for
             programs always have them.
     """
-    tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
+    tables = {"breakdowns": [table.to_dict() for table in breakdowns]} if breakdowns else {}
     table = comparison_table(comparison)
     told = _told(comparison)
     verdict = [Table((), (), notes=told)] if told and not signature else []

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Statistics
-from coverage_eval.core.show.table import SIGNIFICANT, format_figure, format_p
+from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.coverage.trust import Trust, doubtful_metrics
 from coverage_eval.outputs.named import KINDS

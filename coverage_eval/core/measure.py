@@ -18,7 +18,7 @@ from coverage_eval.core.errors import DataError, require_integer
 from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
-from coverage_eval.core.show.table import LazyRows
+from coverage_eval.core.show import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment

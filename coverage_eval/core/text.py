@@ -38,13 +38,7 @@ from coverage_eval.core.files import (
     source_name,
     too_long,
 )
-from coverage_eval.core.json_objects import (
-    ONE_A_LINE,
-    field_names,
-    find_field,
-    read_objects,
-)
-from coverage_eval.core.show.formats import csv_record, is_formula
+from coverage_eval.core.show import csv_record, is_formula
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
@@ -57,6 +51,9 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )
+ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
+"""What to do with a file that is one JSON array."""
+
 _LINE_ENDS = re.compile(r"[ \t]*[\r\n]+\s*")
 """A line break inside a cell, with the spaces around it."""
 
@@ -323,9 +320,8 @@ class TextTable:
             for number, record in enumerate(self._parquet_rows(columns), start=1):
                 yield f"row {number}", record
         elif self._kind == "json":
-            objects = read_objects(self._path, self.source)
-            for number, (_, record) in enumerate(objects, start=1):
-                yield f"line {number}", record
+            for number, text in enumerate(self._lines(), start=1):
+                yield f"line {number}", parse_object(text, self._at(f"line {number}"))
         else:
             rows = self._fields()
             line, names = header = next(rows)
@@ -511,7 +507,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
 
     Returns:
         How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.show.formats.is_formula`).
+        as formulas (:func:`~coverage_eval.core.show.is_formula`).
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.
@@ -540,3 +536,68 @@ def _tsv_record(path: str, cells: Iterable[object]) -> str:
             f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
         )
     return "\t".join(texts)
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Parse a JSON value.
+
+    Raises:
+        DataError: Not JSON, nested too deep, or a name that occurs twice in one object, where
+            Python's parser would take the last value.
+    """
+
+    def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            raise ValueError("a name occurs twice in an object")
+        return record
+
+    try:
+        return json.loads(text, object_pairs_hook=without_repeats)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """Parse a JSON object.
+
+    Raises:
+        DataError: As :func:`parse_json`, or a value that is not an object.
+    """
+    value = parse_json(text, where)
+    if not isinstance(value, dict):
+        hint = f"; {ONE_A_LINE}" if isinstance(value, list) else ""
+        raise DataError(f"{where}: JSON, but not an object {{…}}{hint}")
+    return value
+
+
+def field_names(record: Mapping[str, Any]) -> list[str]:
+    """The names of an object's fields, and of the fields and items of these."""
+    names = []
+    for name, value in record.items():
+        names.append(name)
+        items = enumerate(value) if isinstance(value, list) else ()
+        inner = value if isinstance(value, dict) else {str(n): item for n, item in items}
+        names += [f"{name}.{path}" for path in field_names(inner)]
+    return names
+
+
+def find_field(record: Mapping[str, Any], name: str) -> Any:
+    """A field of an object by its name, or by a path such as ``output.text``.
+
+    >>> find_field({"choices": [{"text": "a house"}]}, "choices.0.text")
+    'a house'
+
+    Raises:
+        KeyError: There is none.
+    """
+    if name in record:
+        return record[name]
+    value: Any = record
+    try:
+        for part in name.split("."):
+            value = value[int(part)] if isinstance(value, list) else value[part]
+    except (TypeError, ValueError, LookupError):
+        raise KeyError(name) from None
+    return value

@@ -8,7 +8,7 @@ from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.show.table import Printable, Table
+from coverage_eval.core.show import Printable, Table
 from coverage_eval.papers.printed import PrintedTable
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Source, read_segments, source_name
-from coverage_eval.core.show.table import Printable, Table
+from coverage_eval.core.show import Printable, Table
 
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""

@@ -21,6 +21,14 @@ Scale = Literal["auto", "fixed", "max", "sqrt"]
 """Range of an attention map's colours: 0 to 1, 0 to its largest weight, or square roots; ``auto``
 takes square roots for long sentences."""
 
+SYSTEM_COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000",
+    "#8A3FFC", "#8C564B", "#808A00",
+)  # fmt: skip
+"""The colours of systems, in their order, in pictures and reports: the palette of Okabe and Ito,
+whose colours stay distinct under the common forms of colour blindness, and three more for up to ten
+systems."""
+
 _HOMES = {
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",

@@ -20,10 +20,8 @@ from matplotlib.font_manager import fontManager
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show.table import SYSTEM_COLOURS
 
 # Safe for colour-blind readers.
-SYSTEMS = SYSTEM_COLOURS
 REPEATED = "#D55E00"
 DROPPED = "#A6318A"
 EXCESS = "#D55E00"

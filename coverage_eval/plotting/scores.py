@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import canvas
+from coverage_eval.plotting import SYSTEM_COLOURS, canvas
 
 _ACROSS = 4  # panels beside one another, at most
 
@@ -59,7 +59,7 @@ def plot_differences(
         ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.5, gid="baseline")
         texts = []
         for row, number in enumerate(others):
-            colour = canvas.SYSTEMS[number % len(canvas.SYSTEMS)]
+            colour = SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)]
             is_full = bool(stars[k, row] > 0)
             ax.plot([low[k, row], high[k, row]], [row, row], color=colour, linewidth=2.4)
             ax.plot(

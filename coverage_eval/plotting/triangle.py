@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention import TRANSFORMATIONS, attend_with_credit
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import canvas
+from coverage_eval.plotting import SYSTEM_COLOURS, canvas
 from coverage_eval.plotting.canvas import checked_bounds, new_axes, new_figure, write
 
 #: The scores of the figure's caption, one row for each step.
@@ -232,7 +232,7 @@ def transformation_curves(
         # it is wider and paler.
         wide = transformation.bounded
         ax.plot(
-            t, weights[:, 0], color=canvas.SYSTEMS[drawn[wide] % len(canvas.SYSTEMS)],
+            t, weights[:, 0], color=SYSTEM_COLOURS[drawn[wide] % len(SYSTEM_COLOURS)],
             linestyle=(0, (4, 2)) if wide else "-", linewidth=4.0 if wide else 1.6,
             alpha=0.45 if wide else 1.0, label=transformation.label, zorder=2 if wide else 2.5,
         )  # fmt: skip

@@ -35,7 +35,7 @@ from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.files import read_segments
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.metric import Metric, Statistics
-from coverage_eval.core.show.formats import render
+from coverage_eval.core.show import render
 from coverage_eval.papers.printed import load_table
 from coverage_eval.quality.sacre import BLEU
 from coverage_eval.registry import default_metrics, make_metric

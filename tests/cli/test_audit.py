@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from coverage_eval.core.show.formats import render
+from coverage_eval.core.show import render
 from coverage_eval.papers.audit_tables import AUDITS, run_audit
 from coverage_eval.papers.claims import present_audits
 

@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.core.show.formats import is_formula, render
-from coverage_eval.core.show.table import Printable, Table
+from coverage_eval.core.show import Printable, Table, is_formula, render
 from coverage_eval.core.text import free_names, write_records
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")

@@ -14,8 +14,7 @@ import pytest
 from rich.console import Console
 
 from coverage_eval.cli import output
-from coverage_eval.core.show.formats import render
-from coverage_eval.core.show.table import Printable
+from coverage_eval.core.show import Printable, render
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 from tests.conftest import ROOT
 

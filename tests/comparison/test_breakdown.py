@@ -12,7 +12,7 @@ from coverage_eval.comparison.segments import evidence_records
 from coverage_eval.comparison.table import Comparison, compare, compare_result
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.measure import measure
-from coverage_eval.core.show.table import Table
+from coverage_eval.core.show import Table
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.repetition.rep import REP

@@ -13,7 +13,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.comparison.table import present_comparison
-from coverage_eval.core.show.formats import render
+from coverage_eval.core.show import render
 
 OUTPUTS = ("careful", "repeating", "dropping")
 REF, SRC, MODEL = ("--ref", "test.en"), ("--src", "test.de"), ("--model", "model")

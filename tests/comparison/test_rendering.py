@@ -16,8 +16,7 @@ from coverage_eval.comparison.table import (
     compare,
     present_comparison,
 )
-from coverage_eval.core.show.formats import escape_latex, render
-from coverage_eval.core.show.table import format_p
+from coverage_eval.core.show import escape_latex, format_p, render
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
 SYSTEMS = {

@@ -12,8 +12,7 @@ import pytest
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import ReadingNote
-from coverage_eval.core.json_objects import find_field
-from coverage_eval.core.text import TextTable
+from coverage_eval.core.text import TextTable, find_field
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "src": "ein Haus", "out": {"text": "a house\n", "n": 2}, "all": ["a house", "house"]},

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from coverage_eval.core.show.formats import FORMATS, render
+from coverage_eval.core.show import FORMATS, render
 from coverage_eval.papers import (
     audit_tables,
     printed,

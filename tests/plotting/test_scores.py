@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import canvas, plot_differences
+from coverage_eval.plotting import SYSTEM_COLOURS, plot_differences
 
 
 class TestDifferences:
@@ -25,7 +25,7 @@ class TestDifferences:
         _, first, full, second, ring = ax.lines
         assert (list(first.get_xdata()), list(second.get_xdata())) == ([0.1, 0.9], [-0.5, 0.2])
         # Colours are those of the same systems in other pictures.
-        assert [full.get_color(), ring.get_color()] == [*canvas.SYSTEMS[1:3]]
+        assert [full.get_color(), ring.get_color()] == [*SYSTEM_COLOURS[1:3]]
         assert full.get_markerfacecolor() == full.get_color() != ring.get_markerfacecolor()
 
     @pytest.mark.parametrize("metrics", [1, 9])

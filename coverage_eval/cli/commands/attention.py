@@ -21,7 +21,7 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import option, parse_list
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show.table import Cell, LazyRows, Printable, Table, rows_as_dicts
+from coverage_eval.core.show import Cell, LazyRows, Printable, Table
 from coverage_eval.core.text import read_segments
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
@@ -143,7 +143,7 @@ def _present_words(scores: ScoreTable) -> Printable:
             rows.append((number, i + 1, word, coverage, attended))
     signature = str(scores.signature)
     table = Table(header, rows, signatures=(signature,))
-    return Printable((table,), data={"signature": signature, "words": rows_as_dicts(table)})
+    return Printable((table,), data={"signature": signature, "words": table.to_records()})
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:

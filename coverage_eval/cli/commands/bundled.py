@@ -9,7 +9,7 @@ import click
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import show
-from coverage_eval.core.show.table import Printable
+from coverage_eval.core.show import Printable
 from coverage_eval.demonstration import demonstrate
 from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits

@@ -28,7 +28,7 @@ from coverage_eval.core.files import Text, check_source, file_of
 from coverage_eval.core.machine import parts, progress_bar
 from coverage_eval.core.measure import TokenMetric
 from coverage_eval.core.metric import setting
-from coverage_eval.core.show.table import Printable, escape_controls
+from coverage_eval.core.show import Printable, escape_controls
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.evaluation import Evaluation

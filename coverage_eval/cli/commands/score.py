@@ -25,7 +25,7 @@ from coverage_eval.core.files import Column, zip_lines
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric, output_file_setting, setting
-from coverage_eval.core.show.table import Cell, Printable, Table, format_p
+from coverage_eval.core.show import Cell, Printable, Table, format_p
 from coverage_eval.core.text import TextTable, free_names, write_records
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags

@@ -16,8 +16,7 @@ from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import file_setting, output_file_setting, setting
-from coverage_eval.core.show.formats import OF_ONE_TABLE, render_lines
-from coverage_eval.core.show.table import Printable, Table
+from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, render_lines
 from coverage_eval.core.tokenizers import TOKENIZERS
 
 if TYPE_CHECKING:

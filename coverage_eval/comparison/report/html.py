@@ -26,14 +26,10 @@ from coverage_eval.comparison.table import (
 )
 from coverage_eval.comparison.verdict import certain_errors, decide, missing_lines
 from coverage_eval.core.mark import PHRASES, WORDS
-from coverage_eval.core.show.table import (
-    SYSTEM_COLOURS,
-    Table,
-    notes_with_marks,
-    survey,
-)
+from coverage_eval.core.show import Table, legend
 from coverage_eval.coverage.trust import doubtful_metrics, trust_sentences
 from coverage_eval.outputs.named import KINDS
+from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
 MAX_OUTPUTS = 1_000_000
@@ -103,8 +99,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
                 left_out += 1
     names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}
     table, verdict = comparison_table(comparison), comparison.verdict
-    legend = notes_with_marks(replace(table, notes=()), survey(table))
-    note = " ".join([*legend, brief_note(comparison, names[comparison.baseline])])
+    note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
     listed = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
     return {
         "title": options.title or f"Coverage errors of {listed}",

@@ -18,7 +18,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.files import atomic_write
-from coverage_eval.core.show.table import SYSTEM_COLOURS, cell_lines, escape_controls, side, survey
+from coverage_eval.core.show import cell_lines, escape_controls, side
+from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
     )
     environment.filters |= {
         "lines": lambda cell: cell_lines(cell, _DIGITS),
-        "numeric": lambda table: [side(column) == "right" for column in survey(table)],
+        "numeric": lambda table: [side(column) == "right" for column in table.kinds],
     }
     code = _asset(script)
     page = environment.get_template(template).render(

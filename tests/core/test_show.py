@@ -1,4 +1,7 @@
-"""Every format shows the same facts, without empty columns, within its width and escaped."""
+"""Tables in every form: the same facts, without empty columns, within the width and escaped.
+
+Text is data, and makes no formula, column, row or markup; nor can it steer the terminal.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,25 @@ import csv
 import io
 import json
 import math
+import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_segments
-from coverage_eval.core.show.formats import render
-from coverage_eval.core.show.table import (
+from coverage_eval.core.show import (
     Cell,
+    LazyRows,
     Printable,
     ScoreCell,
     Table,
     format_figure,
     format_p,
+    render,
 )
 from coverage_eval.repetition.rep import REP
 
@@ -96,9 +103,9 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
     assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
 
 
-def test_score_only_prints_only_numbers():
-    assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
-    assert render(one(("a",), (1.0,)), score_only=True, digits=0) == "1"
+def test_figures_alone_are_only_numbers():
+    assert list(EVERYTHING.figures(2)) == ["1.50 [1.00, 2.00]", "3.00 [2.50, 3.50]", "0.50"]
+    assert list(one(("a",), (1.0,)).figures(0)) == ["1"]
 
 
 @pytest.mark.parametrize("name", PEOPLE)
@@ -116,7 +123,7 @@ def test_zero_has_no_sign_and_counts_have_no_decimals(name):
     text = render(one(("a", "b", "c", "d"), cells), name).replace("--", "–")  # of LaTeX
     assert "-0.00" not in text
     assert "3.00" not in text
-    assert render(one(("a",), (ScoreCell(-0.001),)), score_only=True) == "0.00"
+    assert list(one(("a",), (ScoreCell(-0.001),)).figures(2)) == ["0.00"]
 
 
 @given(st.floats(-1e12, 1e12), st.integers(0, 6))
@@ -169,27 +176,26 @@ def test_nan_is_refused_in_json(name):
         render(one(("score",), (math.nan,)), name)
 
 
-def test_cells_that_do_not_fit_side_by_side_are_printed_below_each_other():
-    names = tuple(f"score-{i}" for i in range(20))
-    rows = [(str(n), *map(float, range(n, n + 20))) for n in (1, 2)]
-    text = render(one(("segment", *names), *rows), columns=60)
-    first, second = text.split("\n\n")
-    assert first.splitlines()[:3] == ["segment   1", "score-0   1.00", "score-1   2.00"]
-    assert len(second.splitlines()) == 21
-
-
-def test_names_that_leave_no_room_are_lines_above_their_figures():
+def test_a_table_that_is_too_wide_is_two_of_half_its_columns():
     cells = [ScoreCell(1.5, 1.0, 2.0, p=0.5)] * 3
     printable = one(("system", "BLEU ↑", "REP ↓", "DROP ↓"), ("a" * 20, *cells))
-    assert render(printable, columns=40) == (
-        "system\n"
-        "  BLEU ↑     REP ↓      DROP ↓\n"
-        "  ---------  ---------  ---------\n"
-        f"{'a' * 20}\n"
-        "  1.50       1.50       1.50\n"
-        "  1.00–2.00  1.00–2.00  1.00–2.00\n"
-        "  p = 0.500  p = 0.500  p = 0.500"
+    assert render(printable, columns=46) == (
+        "system                BLEU ↑     REP ↓\n"
+        "--------------------  ---------  ---------\n"
+        f"{'a' * 20}  1.50       1.50\n"
+        "                      1.00–2.00  1.00–2.00\n"
+        "                      p = 0.500  p = 0.500\n\n"
+        "system                DROP ↓\n"
+        "--------------------  ---------\n"
+        f"{'a' * 20}  1.50\n"
+        "                      1.00–2.00\n"
+        "                      p = 0.500"
     )
+
+
+def test_two_columns_that_are_too_wide_take_the_room_they_need():
+    text = render(one(("name", "score"), ("a b", ScoreCell(1e12, 0.0, 2e12))), columns=20)
+    assert text.splitlines()[-1] == "      0.00–2000000000000.00"
 
 
 HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
@@ -213,7 +219,7 @@ def test_the_worst_are_segments_with_errors():
     assert [row[0] for row in errors.tables[0].rows] == [3, 1]
     (score,) = json.loads(render(errors, "json"))["scores"]
     assert [item["segment"] for item in score["sentences"]] == [3, 1]
-    assert len(render(errors, score_only=True).splitlines()) == 2
+    assert len(list(errors.figures(2))) == 2
 
 
 def test_positions_count_from_1_for_people_and_from_0_in_json():
@@ -222,3 +228,121 @@ def test_positions_count_from_1_for_people_and_from_0_in_json():
     assert score["sentences"][0]["marks"][0]["first"] == [0]
     for name in (*PEOPLE, "csv"):
         assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
+
+
+# Hostile texts
+
+NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max_size=8)
+
+
+def render_table(
+    header: Sequence[str], rows: Sequence[tuple[Cell, ...]], output_format: str
+) -> str:
+    return render(Printable((Table(tuple(header), tuple(rows)),)), output_format)
+
+
+def cells(rows: list[tuple[int, str]]) -> list[str]:
+    text = render_table(["segment", "words"], rows, "csv")
+    return [row[1] for row in csv.reader(io.StringIO(text, newline=""))][1:]
+
+
+@given(st.lists(NASTY, min_size=1, max_size=3))
+def test_csv_can_be_read_back_except_for_controls(texts):
+    found = cells(list(enumerate(texts)))
+    visible = [t.replace("\x1b", r"\x1b").replace("\x85", r"\x85") for t in texts]
+    visible = [t.replace("\u2028", r"\u2028").removeprefix("'") for t in visible]
+    assert [cell.removeprefix("'") for cell in found] == visible
+
+
+@given(st.lists(NASTY, min_size=1, max_size=3))
+def test_json_can_be_read_back(texts):
+    rows = json.loads(render_table(["words"], [(text,) for text in texts], "json"))
+    assert [row["words"] for row in rows] == texts
+
+
+@pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
+@given(NASTY)
+def test_text_adds_no_row(output_format, text):
+    one, two = (
+        render_table(["segment", "words"], [(1, cell), (2, "b")], output_format)
+        for cell in (text, "a")
+    )
+    assert one.count("\n") == two.count("\n")
+    assert not set("\r\x1b\x85") & set(one)
+
+
+def test_markup_is_escaped():
+    row = [("<b>|a & b_$",)]
+    assert r"\<b>\|a \& b\_$" in render_table(["words"], row, "markdown")
+    assert "\na \\& b" in render_table(["words"], [("a & b",)], "latex")
+    for start in "*[":  # the line end before would take them as its argument
+        assert f"\n{{}}{start}a" in render_table(["words"], [(f"{start}a",)], "latex")
+    assert "a \\& b\\_\\$" in render_table(["words"], row, "latex")
+
+
+def test_json_writes_lazy_rows_as_lists():
+    squares = LazyRows(lambda n: {"n": n, "squares": LazyRows(lambda m: m * m, range(n))}, range(3))
+    plain = [{"n": n, "squares": [m * m for m in range(n)]} for n in range(3)]
+    lazy, held = (render(Printable((), data=data), "json") for data in (squares, plain))
+    assert lazy == held == json.dumps(plain, indent=1)
+
+
+# Terminals
+
+RED = "\x1b[31m"
+
+
+def printed(*tables: Table, width: int = 60, no_color: bool = False) -> str:
+    console = Console(
+        force_terminal=True, color_system="standard", highlight=False, no_color=no_color
+    )
+    return render(Printable(tables), columns=width, console=console)
+
+
+TABLE = Table(
+    ("system", "REP ↓"),
+    (
+        ("a", ScoreCell(3.0, 2.0, 4.0)),
+        ("b", ScoreCell(1.0, 0.5, 1.5, p=0.01, best=True, better=True)),
+        ("c", ScoreCell(9.0, 8.0, 10.0, p=0.01, better=False)),
+        ("d", ScoreCell(3.1, 2.0, 4.0, p=0.7, better=False)),
+    ),
+    notes=("300 segments.",),
+    signatures=(f"REP|{'x' * 50} {'y' * 50}",),
+)
+
+
+def test_significantly_better_is_green_and_worse_is_red():
+    text = printed(TABLE)
+    assert "\x1b[1;32m1.00*" in text
+    assert f"{RED}9.00*" in text
+    assert "3.10*" not in text
+    assert text.count(RED) == 1
+    plain = printed(TABLE, no_color=True)
+    assert "9.00*" in plain
+    assert not any(colour in plain for colour in (RED, "32m"))
+
+
+def test_a_pipe_gets_the_same_words_without_colours():
+    wide = Table(("segment", "words"), ((1, "word " * 40), (2, "界 " * 40)), "A title")
+    for table in (TABLE, wide):
+        text = re.sub(r"\x1b\[[0-9;]*m", "", printed(table))
+        plain = render(Printable((table,)), columns=60)
+        assert text.replace("Bold: best figure.", "").split() == plain.split()
+
+
+@given(
+    st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=12),
+    st.text("abc-_.", min_size=1, max_size=30),
+    st.integers(60, 120),
+)
+def test_names_and_numbers_of_any_table_are_whole(scores, name, width):
+    header = ("system", *(f"metric {n} ↓" for n in range(len(scores))))
+    cells = [ScoreCell(s, s - 1, s + 1, p=0.5, better=True) for s in scores]
+    text = printed(Table(header, ((name, *cells),)), width=width, no_color=True)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(cell.format().split()[0] in text.split() for cell in cells)
+    assert all(cell.small_print(2)[0] in text for cell in cells)
+    assert name in text.split()
+    assert all(f"metric {n} ↓" in text for n in range(len(scores)))

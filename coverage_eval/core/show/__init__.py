@@ -1,1 +1,0 @@
-"""Tables as values, and their forms for people and programs."""
