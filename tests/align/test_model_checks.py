@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import islice
-from types import SimpleNamespace
 
 import pytest
 
@@ -53,9 +52,8 @@ def model() -> Iterator[FastAlign]:
 
 def check_model(seen: Sample, model: FastAlign) -> list[Finding]:
     """What all checks say of texts that this model is to align."""
-    aligner = SimpleNamespace(model=model)
     orders = list(find_orders_by_model(model, seen))
-    found = run_checks(CHECKS, Inputs(seen, aligner=aligner, by_model=seen, orders=orders))
+    found = run_checks(CHECKS, Inputs(seen, model=model, by_model=seen, orders=orders))
     assert not any("\n" in finding.message for finding in found)
     return found
 

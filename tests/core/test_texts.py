@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.align.checks import CHECKS
+from coverage_eval.align.checks import (
+    CHECKS,
+    LAGS,
+    count_shared,
+    find_orders,
+    find_orders_of_lengths,
+)
 from coverage_eval.core.checks import (
     Check,
     Finding,
@@ -21,12 +27,6 @@ from coverage_eval.core.checks import (
     warn_of,
 )
 from coverage_eval.core.files import CorpusWarning, read_parallel
-from coverage_eval.core.line_checks import (
-    LAGS,
-    count_shared,
-    find_orders,
-    find_orders_of_lengths,
-)
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (
     Rows,
@@ -262,7 +262,7 @@ def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhe
         return Check("first", Gravity.DOUBT, lambda _: ((text, "odd") for text in texts), "mend it")
 
     second = Check(
-        "second", Gravity.MEANINGLESS, lambda _: [("a", "x"), ("b", "y")], "do", ("first",)
+        "second", Gravity.MEANINGLESS, lambda _: [("a", "x"), ("b", "y")], "do", {"first"}
     )
     seen = Inputs(Sample(source=SampledText("src", [])))
     both = run_checks([seeing("a"), second], seen)
