@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, islice, pairwise, takewhile
 from statistics import StatisticsError, correlation, fmean
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.align.model_text import OTHER_TOKENS, cut_by_user, why_other_words, with_sink
@@ -31,15 +31,13 @@ from coverage_eval.core.checks import (
     percent,
     shown,
 )
-from coverage_eval.core.dataset import Row, RowSample
+from coverage_eval.core.dataset import RowSample
 from coverage_eval.core.measure import aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper import FastAlign
-
-T = TypeVar("T")
 
 # What the aligner's model knows
 
@@ -122,12 +120,9 @@ def look_for_links(inputs: Inputs) -> Iterator[tuple[str, str]]:
 
 def look_for_swapped_sides(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Source and target swapped."""
-    source, target, known = (
-        inputs.by_model.source,
-        inputs.by_model.targets[0],
-        inputs.model.vocabulary(),
-    )
+    source, target = inputs.by_model.source, inputs.by_model.targets[0]
     assert source is not None
+    known = inputs.model.vocabulary()
     sides = ((source, 0), (target, 1))
     gains = [_unknown(text, known[side]) - _unknown(text, known[1 - side]) for text, side in sides]
     if min(gains) > SWAPPED and min(source.tokens, target.tokens) >= MIN_TOKENS:
@@ -193,9 +188,8 @@ def find_orders(sample: Sample) -> Iterator[Order]:
     """
     texts = [*sample.references, *sample.hypotheses]
     for text in texts[1:]:
-        for kind, name, said in judge_order(
-            sample, text, texts[0], _lags_of_words(sample, text, texts[0])
-        ):
+        lags = _lags_of_words(sample, text, texts[0])
+        for kind, name, said in judge_order(sample, text, texts[0], lags):
             yield OUT_OF_STEP if kind == REORDERED else kind, name, said
 
 
@@ -264,16 +258,11 @@ def count_shared(
 ) -> tuple[float, list[float]]:
     """Mean weight of the words shared with the own line, and with each of :data:`LAGS`."""
 
-    def mean(pairs: Iterable[tuple[frozenset[str], frozenset[str]]]) -> float:
+    def mean(lag: int) -> float:
+        pairs = zip(one[max(0, -lag) :], two[max(0, lag) :], strict=False)
         return fmean(math.fsum(map(weights.__getitem__, a & b)) for a, b in pairs)
 
-    others = [mean(zip(*find_moved(one, two, lag), strict=True)) for lag in LAGS]
-    return mean(zip(one, two, strict=True)), others
-
-
-def find_moved(one: Sequence[T], two: Sequence[T], lag: int) -> tuple[Sequence[T], Sequence[T]]:
-    """Two columns side by side, the second one moved up by ``lag`` rows."""
-    return one[max(0, -lag) : len(one) - max(0, lag)], two[max(0, lag) : len(two) - max(0, -lag)]
+    return mean(0), list(map(mean, LAGS))
 
 
 SOURCE_ROWS = 200
@@ -506,29 +495,3 @@ def check_inputs(
     inputs = replace(inputs, orders=orders)
     remarks = (finding for metric in metrics for finding in metric.remarks)
     return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown
-
-
-def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[Finding]]:
-    """The tokeniser of REP where nobody chose one.
-
-    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
-    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
-    ``13a``.
-
-    Args:
-        rows: The texts, some of them or all.
-        aligner: What links them; given links count words separated by spaces.
-
-    Returns:
-        The tokeniser's name, and a note if text is tokenised.
-    """
-    none = Tokenizer()
-    columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
-    sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
-    is_raw = any(map(texts.why_untokenised, sampled))
-    if isinstance(aligner, GivenLinks) or not is_raw:
-        return "none", []
-    name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
-    note = f"the texts are not tokenised: REP tokenises them with {name}"
-    note += " (--tokenize none turns this off)"
-    return name, [Finding("words-cut", note, gravity=Gravity.NOTE)]

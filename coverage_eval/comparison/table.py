@@ -477,7 +477,7 @@ def compare(
         seed: Their seed.
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
             By default tokenised text is left as it is, and other text is tokenised as
-            :func:`coverage_eval.align.checks.fit_words` says.
+            :func:`coverage_eval.evaluation.fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
         unaligned: Whether outputs are translations of one document with any lines, each a text or

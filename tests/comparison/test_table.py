@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import fit_words
 from coverage_eval.comparison.details import present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.core.files import CorpusWarning
@@ -15,6 +14,7 @@ from coverage_eval.core.significance import (
     holm,
     paired_test,
 )
+from coverage_eval.evaluation import fit_words
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged

@@ -129,7 +129,7 @@ def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str
             is_file = output not in {None, "-"}  # printed links show the progress themselves
             shown = with_bar(rows, "aligning", texts.sample.size) if is_file else rows
             yield from map(word_links.format_links, shown)
-            findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, aligner=aligner)
+            findings, _ = check_inputs(texts.sample, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)
