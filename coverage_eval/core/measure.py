@@ -327,7 +327,7 @@ class TextMetric(Metric):
         """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
 
         :meth:`score` makes a score from them, and
-        :func:`coverage_eval.core.significance.paired_test` tests differences with them.
+        :func:`coverage_eval.core.significance.pair_tests` tests differences with them.
         Arguments and errors are those of :meth:`corpus_score`.
         """
         return self._run(*texts, **how).statistics_of(self.name)
