@@ -6,12 +6,10 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import (
-    STDIN,
     Column,
     Source,
     Text,
@@ -41,10 +39,6 @@ class LinkColumn:
             text = given if isinstance(given, Column) else find_text(given)
             name, self._lines = source_name(text), text
             check_source(text)
-            # A pipe can be read only once, and it is hashed before it is used.
-            is_file = isinstance(text, Column) or Path(text).is_file()
-            if str(text) == STDIN or not is_file:
-                self._lines = list(read_segments(text))
         else:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [

@@ -14,8 +14,7 @@ from os import PathLike
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import Text, held_text, is_pipe, read_parallel, source_name
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.files import Text, held_text, read_parallel, source_name
 from coverage_eval.core.text import is_text, read_segments
 from fast_align_wrapper.text import Segment
 
@@ -246,8 +245,6 @@ class GivenTexts(NamedTuple):
 class Dataset:
     """The texts of a test set, which can be read several times, row by row.
 
-    Standard input and pipes, which can be read only once, are copied to disk.
-
     Args:
         systems: The text of each system's output, by the system's name.
         references: The text of each reference.
@@ -347,25 +344,15 @@ class Dataset:
         Raises:
             DataError: As :func:`~coverage_eval.core.files.read_parallel`.
         """
-        return iter(self._copy) if any(map(is_pipe, self._texts)) else self._read()
-
-    @property
-    def _texts(self) -> list[Text]:
         outputs, references, source, peers = self.given
-        return [*outputs.values(), *references, *peers, *([] if source is None else [source])]
-
-    @cached_property
-    def _copy(self) -> DiskList[Row]:
-        return DiskList(self._read())
-
-    def _read(self) -> Iterator[Row]:
+        texts = [*outputs.values(), *references, *peers, *([] if source is None else [source])]
         first = len(self.systems)
         second = first + len(self.references)
         last = second + len(self.peers)
         cuts = self._cuts or repeat(())
-        for lines, cut in zip(read_parallel(*self._texts), cuts, strict=bool(self._cuts)):
-            source = None if self.source is None else lines[-1]
-            yield Row(lines[:first], lines[first:second], source, lines[second:last], cut)
+        for lines, cut in zip(read_parallel(*texts), cuts, strict=bool(self._cuts)):
+            line = None if source is None else lines[-1]
+            yield Row(lines[:first], lines[first:second], line, lines[second:last], cut)
 
     def batches(self) -> Iterator[Batch]:
         """The segments in batches, those of the sample if it has them all."""

@@ -60,6 +60,10 @@ class Column:
     columns: TextColumns
     name: str
 
+    def __str__(self) -> str:
+        """As it was named."""
+        return ":".join(filter(None, (str(self.columns.source), self.name)))
+
 
 Text: TypeAlias = "Source | Column"
 """A text file or a column of a table."""
@@ -150,21 +154,9 @@ def check_source(*sources: Text | None) -> None:
             next(read_segments(source), None)
 
 
-def is_pipe(source: Text) -> bool:
-    """Whether a text can be read only once: standard input and pipes."""
-    file = file_of(source)
-    is_no_file = str(file) == STDIN or (Path(file).exists() and not Path(file).is_file())
-    return is_no_file and not is_held(source)
-
-
-def check_readable_again(*sources: Text) -> None:
-    """Raise if a text can be read only once.
-
-    Raises:
-        DataError: One of the sources is not a file.
-    """
-    for source in filter(is_pipe, sources):
-        raise DataError(f"{source_name(source)}: is read several times; give a file")
+def is_pipe(source: Source) -> bool:
+    """Whether a file can be read only once: standard input and pipes."""
+    return str(source) == STDIN or (Path(source).exists() and not Path(source).is_file())
 
 
 def check_stdin(*sources: Text | None) -> None:

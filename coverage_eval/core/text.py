@@ -35,6 +35,7 @@ from coverage_eval.core.files import (
     check_columns,
     check_source,
     copy_of_pipe,
+    is_pipe,
     source_name,
     too_long,
 )
@@ -93,7 +94,8 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
     """What a name means: a file of lines, or a column of a table.
 
     An existing file whose name has a colon is that file. Otherwise the column follows the first
-    colon after a table's ending, or after ``-`` or ``/dev/fd/N``.
+    colon after a table's ending, or after ``-`` or ``/dev/fd/N``. A pipe becomes a text that can be
+    read several times.
 
     Args:
         name: Such as ``out.txt``, ``-``, ``out.jsonl.gz:mt`` or ``-:mt``.
@@ -107,7 +109,7 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
         raise DataError(f"{path}: is a URL; download the file first, and name it here")
     file, column = _split(name)
     if column is None:
-        return name
+        return Column(TextTable(name), "") if is_pipe(name) else name
     tables = {} if tables is None else tables
     file = STDIN if file == "/dev/stdin" else file
     return Column(tables.setdefault(file, TextTable(file)), column)
@@ -208,7 +210,7 @@ class TextTable:
         return next(self._fields())[1]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        r"""The texts of some columns, row by row.
+        r"""The texts of some columns, row by row; the column without a name is whole lines.
 
         A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line. Line
         breaks inside a cell become a space each; a note says at the end in how many cells.
@@ -220,6 +222,9 @@ class TextTable:
                 segment and system.
             MissingDependencyError: The file is Parquet, and pyarrow is not installed.
         """
+        if columns == [""]:
+            yield from ((line,) for line in self._lines())
+            return
         warned = False
         broken: Counter[str] = Counter()
         for place, cells in self.cells(columns):

@@ -16,7 +16,7 @@ from coverage_eval.cli.help import option, say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
 from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.files import check_readable_again, read_parallel, source_name
+from coverage_eval.core.files import read_parallel, source_name
 from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -82,8 +82,6 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     source, target = texts.given.source, texts.given.references[0]
     assert source is not None
-    if purpose is not None:
-        check_readable_again(source, target)
     with progress_bar("training") as progress:
         reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
         rows = counted(texts.rows(), reading, texts.sample.size)
