@@ -70,19 +70,6 @@ class SampledText:
         lowered = {token: token.lower() for token in self.counts if any(map(str.isalnum, token))}
         return [frozenset(lowered[token] for token in row if token in lowered) for row in self.rows]
 
-    @cached_property
-    def case(self) -> tuple[int, float]:
-        """The number of tokens with case, and the share of these with a capital letter."""
-        cased = {token: n for token, n in self.counts.items() if token.lower() != token.upper()}
-        capital = sum(n for token, n in cased.items() if token != token.lower())
-        total = sum(cased.values())
-        return total, capital / max(total, 1)
-
-    @cached_property
-    def key(self) -> tuple[tuple[str, ...], ...]:
-        """The tokens as a hashable value."""
-        return tuple(map(tuple, self.rows))
-
     @property
     def has_enough(self) -> bool:
         """Whether enough segments have words for shares to mean something."""
@@ -401,7 +388,7 @@ def look_for_equal_texts(inputs: Inputs, *, outputs: bool) -> Iterator[tuple[str
     sample = inputs.words
     same: dict[tuple[tuple[str, ...], ...], list[SampledText]] = defaultdict(list)
     for text in sample.texts:
-        same[text.key].append(text)
+        same[tuple(map(tuple, text.rows))].append(text)
     for rows, texts in same.items():
         first, *others = [text.name for text in texts]
         enough = texts[0].tokens >= MIN_EQUAL_TOKENS or first in others
@@ -419,11 +406,16 @@ between; lower-cased text has 0, or almost 0 if the program missed a rare letter
 
 def look_for_case(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Lower-cased texts beside cased ones."""
-    texts = [text for text in inputs.words.texts if text.case[0] >= MIN_CASED]
-    cased = [text.name for text in texts if text.case[1] >= CASED]
-    for text in texts if cased else ():
-        if text.case[1] < LOWER_CASED:
-            yield text.name, f"no capital letters, but {' and '.join(cased)} has them"
+    capitals = {}
+    for text in inputs.words.texts:
+        cased = {token: n for token, n in text.counts.items() if token.lower() != token.upper()}
+        if (total := sum(cased.values())) >= MIN_CASED:
+            capital = sum(n for token, n in cased.items() if token != token.lower())
+            capitals[text.name] = capital / total
+    with_them = [name for name, share in capitals.items() if share >= CASED]
+    for name, share in capitals.items() if with_them else ():
+        if share < LOWER_CASED:
+            yield name, f"no capital letters, but {' and '.join(with_them)} has them"
 
 
 CUT_OTHERWISE = 0.04

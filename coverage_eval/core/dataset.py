@@ -307,11 +307,11 @@ class Dataset:
         texts: dict[str, list[Segment]] = {}
 
         def hold(name: str, segments: Any) -> Text:
+            held = _segments(segments, name)
             if unaligned:
-                segments = segments_of(segments, name)
-                segments = [one if isinstance(one, str) else " ".join(one) for one in segments]
-            texts[name] = _segments(segments, name)
-            return held_text(name, texts[name])
+                held = [one if isinstance(one, str) else " ".join(one) for one in held]
+            texts[name] = held
+            return held_text(name, held)
 
         def hold_output(name: str, output: Any) -> Text:
             is_text = unaligned and isinstance(output, str)

@@ -352,11 +352,8 @@ class TextMetric(Metric):
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[Any]:
         """The marks of one segment, such as repeated n-grams or dropped words."""
-        texts = one_segment(hypothesis, reference, source)
-        self.check_needs(*texts[1:])
-        ((found,),) = self.explain(
-            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
-        )
+        result = self._run(*one_segment(hypothesis, reference, source), evidence=True)
+        (found,) = result.evidence_of(self.name)
         return list(found.marks)
 
     def _run(
@@ -366,11 +363,11 @@ class TextMetric(Metric):
         sources: Any = None,
         *,
         peers: Any = (),
-        jobs: int = 1,
+        **how: Any,
     ) -> Result:
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         self.check_needs(dataset.references or None, dataset.source)
-        return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
+        return measure(dataset, {self.name: self.fit(dataset.sample)}, **how)
 
 
 def one_segment(

@@ -493,14 +493,12 @@ def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     Returns:
         The new name of each of the user's columns; most keep their own.
     """
-    names, found = list(names), dict.fromkeys(taken, "")
-    used = {*found, *names}
-    free = {}
+    names, taken = list(names), set(taken)
+    free: dict[str, str] = {}
     for name in names:
         new = name
-        while new in found or (new != name and new in used):
+        while new in taken or (new != name and new in {*names, *free.values()}):
             new = f"input {new}"
-        used.add(new)
         free[name] = new
     return free
 
