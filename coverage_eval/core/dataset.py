@@ -383,7 +383,7 @@ def split_references(
         list(item) if isinstance(item, Iterator) else item
         for item in segments_of(references, "the reference")
     ]
-    if _depth(references) <= max(1, _depth(hypotheses)):
+    if depth(references) <= max(1, depth(hypotheses)):
         _check_tokens(hypotheses, references)
         return [references]
     several: list[Sequence[Segment]] = [
@@ -412,11 +412,11 @@ def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> No
         )
 
 
-def _depth(value: Any) -> int:
+def depth(value: Any) -> int:
     """How deep lists are nested: 0 for a string, 1 for a list of strings or an empty list."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return 0
-    return 1 + max((_depth(item) for item in value), default=0)
+    return 1 + max(map(depth, value), default=0)
 
 
 def _numbered(what: str, texts: Sequence[Any]) -> list[str]:

@@ -136,16 +136,16 @@ def is_held(source: Text) -> bool:
     return isinstance(source, Column) and isinstance(source.columns, HeldText)
 
 
-def check_source(*sources: Text | None) -> None:
-    """Raise if a text cannot be read; None is ignored.
+def check_source(*sources: Text) -> None:
+    """Raise if a text cannot be read.
 
     Raises:
         DataError: A file does not exist or is a folder, or lacks a column.
     """
     for source in sources:
-        if source is None or is_held(source) or str(file_of(source)) == STDIN:
-            continue
         path = Path(file_of(source))
+        if is_held(source) or str(path) == STDIN:
+            continue
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name a text file")
         if not path.exists():
@@ -159,7 +159,7 @@ def is_pipe(source: Source) -> bool:
     return str(source) == STDIN or (Path(source).exists() and not Path(source).is_file())
 
 
-def check_stdin(*sources: Text | None) -> None:
+def check_stdin(*sources: Text) -> None:
     """Raise if standard input is named twice: each reader would get only a part.
 
     Columns of one table count once, because they are read together.
@@ -170,7 +170,7 @@ def check_stdin(*sources: Text | None) -> None:
     readers = {
         source.columns if isinstance(source, Column) else number
         for number, source in enumerate(sources)
-        if source is not None and not is_held(source) and str(file_of(source)) in _STDIN_NAMES
+        if not is_held(source) and str(file_of(source)) in _STDIN_NAMES
     }
     if len(readers) > 1:
         raise DataError("'-' (standard input) is named more than once; give all but one as files")

@@ -95,10 +95,10 @@ class Result:
             system=system,
             segments=self.segments,
         )
-        score = replace(score, signature=score.signature.with_settings(self.signed))
-        if len(statistics) < self.segments:  # sums
-            return score
-        return replace(score, of_segments=partial(self.segment_scores, name, system))
+        signature = score.signature.with_settings(self.signed)
+        are_sums = len(statistics) < self.segments
+        of_segments = None if are_sums else partial(self.segment_scores, name, system)
+        return replace(score, signature=signature, of_segments=of_segments)
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""

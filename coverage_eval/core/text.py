@@ -24,21 +24,7 @@ from typing import Any
 
 from coverage_eval.core import files
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.files import (
-    STDIN,
-    Column,
-    CorpusWarning,
-    ReadingNote,
-    Source,
-    Text,
-    atomic_write,
-    check_columns,
-    check_source,
-    copy_of_pipe,
-    is_pipe,
-    source_name,
-    too_long,
-)
+from coverage_eval.core.files import Column, Source, Text, source_name
 from coverage_eval.core.json_objects import (
     ONE_A_LINE,
     field_names,
@@ -109,9 +95,9 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
         raise DataError(f"{path}: is a URL; download the file first, and name it here")
     file, column = _split(name)
     if column is None:
-        return Column(TextTable(name), "") if is_pipe(name) else name
+        return Column(TextTable(name), "") if files.is_pipe(name) else name
     tables = {} if tables is None else tables
-    file = STDIN if file == "/dev/stdin" else file
+    file = files.STDIN if file == "/dev/stdin" else file
     return Column(tables.setdefault(file, TextTable(file)), column)
 
 
@@ -242,13 +228,13 @@ class TextTable:
                     if not warned:
                         warned = True
                         message = f"{self._at(place)}, column {name!r}: {_CARRIAGE_RETURN}"
-                        warnings.warn(message, CorpusWarning, stacklevel=2)
+                        warnings.warn(message, files.CorpusWarning, stacklevel=2)
                 row.append(text)
             yield tuple(row)
         for name, count in broken.items():
             cells_read = f"{count:,} cell{'s' * (count > 1)} with line breaks"
             note = f"{self._at(f'column {name!r}')}: {cells_read}, read as one line each"
-            warnings.warn(note, ReadingNote, stacklevel=2)
+            warnings.warn(note, files.ReadingNote, stacklevel=2)
 
     def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
         """The place of each row, such as ``line 7``, and its cells in some columns, as they are.
@@ -265,7 +251,7 @@ class TextTable:
             try:
                 yield place, [find_field(record, name) for name in columns]
             except KeyError as missing:
-                check_columns(self._at(place), field_names(record), missing.args)
+                files.check_columns(self._at(place), field_names(record), missing.args)
 
     def all_names(self) -> list[str]:
         """The names of the columns; in JSON Lines, of all lines, each of which is read.
@@ -276,7 +262,7 @@ class TextTable:
         if self._kind == "json":
             return list(dict.fromkeys(name for _, record in self._rows() for name in record))
         names = self.names()
-        check_columns(source_name(self.source), names, names)
+        files.check_columns(source_name(self.source), names, names)
         return names
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -295,11 +281,11 @@ class TextTable:
     @cached_property
     def _path(self) -> Path:
         """The file; of a pipe, a copy that is removed with this object."""
-        check_source(self.source)
-        if str(self.source) != STDIN and Path(self.source).is_file():
+        files.check_source(self.source)
+        if str(self.source) != files.STDIN and Path(self.source).is_file():
             return Path(self.source)
         self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
-        copy_of_pipe(self.source, self._copy)
+        files.copy_of_pipe(self.source, self._copy)
         return Path(self._copy.name)
 
     @cached_property
@@ -341,7 +327,7 @@ class TextTable:
                     raise DataError(f"{self._at('line 1')}: has the names of columns: {there}")
                 names = [str(number) for number in range(1, len(names) + 1)]
                 rows = chain([header], rows)
-            check_columns(self._at("line 1"), names, columns)
+            files.check_columns(self._at("line 1"), names, columns)
             for line, fields in rows:
                 yield f"line {line}", dict(zip(names, fields, strict=True))
 
@@ -374,7 +360,7 @@ class TextTable:
             for row in reader:
                 yield reader.line_num, row or [""]  # an empty line is one empty field
         except csv.Error as error:
-            reason = f"a field {too_long()}" if "field limit" in str(error) else error
+            reason = f"a field {files.too_long()}" if "field limit" in str(error) else error
             raise DataError(f"{self._at(f'line {reader.line_num}')}: {reason}") from error
 
     @cached_property
@@ -409,7 +395,7 @@ class TextTable:
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         names = self.names()
         wanted = [name if name in names else name.partition(".")[0] for name in columns]
-        check_columns(source_name(self.source), names, wanted)
+        files.check_columns(source_name(self.source), names, wanted)
         wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
             try:
@@ -473,7 +459,7 @@ def _text_of(cell: object) -> str:
         except UnicodeEncodeError as error:  # JSON can encode half a character
             raise ValueError(f"not valid Unicode: half a character at {error.start + 1}") from None
         if length > files.MAX_LINE_BYTES:
-            raise ValueError(too_long())
+            raise ValueError(files.too_long())
     return cell
 
 
@@ -520,7 +506,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.
     """
     ending, changed = Path(path).suffix.lower(), 0
-    with atomic_write(path) as file:
+    with files.atomic_write(path) as file:
         if ending not in {".csv", ".tsv"}:
             for record in records:
                 line = json.dumps(record, ensure_ascii=False, default=str)
