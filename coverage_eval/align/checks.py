@@ -70,10 +70,8 @@ FEW_PAIRS = 50
 
 def why_too_few_pairs(model: FastAlign) -> str | None:
     """That a model was trained on almost nothing; None if it was not."""
-    pairs = model.manifest.pairs
-    if pairs >= FEW_PAIRS:
-        return None
-    return f"the model was trained on {pairs} pairs, too few for links that mean anything"
+    said = f"the model was trained on {model.manifest.pairs} pairs, too few for links that mean"
+    return f"{said} anything" if model.manifest.pairs < FEW_PAIRS else None
 
 
 def look_for_training(inputs: Inputs) -> Iterator[tuple[str, str]]:
@@ -359,24 +357,21 @@ def piece_fits(
     0 if a target token is as likely as with the next row's source, 1 if it is as likely as in the
     last iteration of training.
     """
-    pairs = list(chain.from_iterable(pieces))
-    aligned = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
-    moved = _scores(model, [(sources[i], targets[j]) for i, j in pairs])
     manifest = model.manifest
+    sink = bool(manifest.notes.get("sink"))
+
+    def scores(pairs: list[tuple[int, int]]) -> Iterator[float]:
+        """The natural log-probability of each target given its source."""
+        tokens = ((with_sink(sources[i], sink=sink), targets[j]) for i, j in pairs)
+        return (score or 0.0 for score in model.scores(tokens))
+
+    pairs = list(chain.from_iterable(pieces))
+    aligned, moved = scores([(i, i) for i, _ in pairs]), scores(pairs)
     training = manifest.forward.log_likelihood[-1] / max(manifest.target_tokens, 1)
     for piece in pieces:
         here = math.fsum(islice(aligned, len(piece))) / sum(len(targets[i]) for i, _ in piece)
         near = math.fsum(islice(moved, len(piece))) / sum(len(targets[j]) for _, j in piece)
         yield (here - near) / (training - near) if near < training else 1.0
-
-
-def _scores(
-    model: FastAlign, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]
-) -> Iterator[float]:
-    """Natural log-probability of each target given its source, for pairs without an empty side."""
-    sink = bool(model.manifest.notes.get("sink"))
-    scores = model.scores((with_sink(source, sink=sink), target) for source, target in pairs)
-    return (score or 0.0 for score in scores)
 
 
 # All checks

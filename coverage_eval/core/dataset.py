@@ -333,6 +333,19 @@ class Dataset:
             raise DataError("no segments to score")
         return cls(outputs, held_references, source, held_peers)
 
+    @classmethod
+    def of_segment(
+        cls, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Dataset:
+        """A segment's texts; the reference may be a list of several."""
+        if isinstance(reference, Iterator):  # it can be read only once
+            reference = list(reference)
+        if reference is not None:
+            several = depth(reference) > depth(hypothesis)
+            reference = [[one] for one in reference] if several else [reference]
+        sources = None if source is None else [source]
+        return cls.of_lists({ONE_SYSTEM: [hypothesis]}, reference, sources)
+
     @cached_property
     def sample(self) -> RowSample:
         """Some rows of the test set, which is read for them once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -346,14 +346,15 @@ class TextMetric(Metric):
             reference: A reference of the same form, or a list of several references.
             source: The source segment, if the metric needs it.
         """
-        return self.corpus_score(*one_segment(hypothesis, reference, source))
+        texts = Dataset.of_segment(hypothesis, reference, source)
+        return self._measure(texts).score(self.name)
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[Any]:
         """The marks of one segment, such as repeated n-grams or dropped words."""
-        result = self._run(*one_segment(hypothesis, reference, source), evidence=True)
-        (found,) = result.evidence_of(self.name)
+        texts = Dataset.of_segment(hypothesis, reference, source)
+        (found,) = self._measure(texts, evidence=True).evidence_of(self.name)
         return list(found.marks)
 
     def _run(
@@ -365,23 +366,12 @@ class TextMetric(Metric):
         peers: Any = (),
         **how: Any,
     ) -> Result:
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        self.check_needs(dataset.references or None, dataset.source)
-        return measure(dataset, {self.name: self.fit(dataset.sample)}, **how)
+        texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        return self._measure(texts, **how)
 
-
-def one_segment(
-    hypothesis: Segment, reference: Any, source: Segment | None
-) -> tuple[list[Segment], Any, list[Segment] | None]:
-    """A segment's texts as a corpus of one; the reference may be a list of several."""
-    if isinstance(reference, Iterator):  # it can be read only once
-        reference = list(reference)
-    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
-    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
-        several = any(not isinstance(item, str) for item in reference)
-    if reference is not None:
-        reference = [[one] for one in reference] if several else [reference]
-    return [hypothesis], reference, None if source is None else [source]
+    def _measure(self, texts: Dataset, **how: Any) -> Result:
+        self.check_needs(texts.references or None, texts.source)
+        return measure(texts, {self.name: self.fit(texts.sample)}, **how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,9 +399,6 @@ class TokenMetric(TextMetric):
 
     def settings(self) -> Mapping[str, object]:
         """All fields, with the tokeniser's last."""
-        own = {
-            item.name: getattr(self, item.name)
-            for item in fields(self)
-            if item.name not in {"tokenize", "lowercase"}
-        }
+        own = dict(super().settings())
+        del own["tokenize"], own["lowercase"]
         return own | self.tokens.settings
