@@ -19,8 +19,9 @@ from coverage_eval.align.aligner import (
     check_aligner,
 )
 from coverage_eval.align.checks import check_inputs
-from coverage_eval.core.checks import Finding, Gravity, SampledText, why_untokenised
+from coverage_eval.core.checks import SampledText, why_untokenised
 from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.errors import Finding, Gravity
 from coverage_eval.core.machine import Progress, counted, parts, unseen
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
 from coverage_eval.core.metric import Metric

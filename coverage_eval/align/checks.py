@@ -22,8 +22,6 @@ from coverage_eval.core import checks as texts
 from coverage_eval.core.checks import (
     MIN_SEGMENTS,
     Check,
-    Finding,
-    Gravity,
     Inputs,
     Rows,
     Sample,
@@ -32,6 +30,7 @@ from coverage_eval.core.checks import (
     shown,
 )
 from coverage_eval.core.dataset import RowSample
+from coverage_eval.core.errors import Finding, Gravity
 from coverage_eval.core.measure import aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer

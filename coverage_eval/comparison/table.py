@@ -22,9 +22,9 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
-from coverage_eval.core.checks import MIN_SEGMENTS, Gravity, warn_of
+from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.errors import require_integer
+from coverage_eval.core.errors import Gravity, require_integer, warn_of
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
 from coverage_eval.core.show.formats import render

@@ -14,20 +14,18 @@ the figures for sound and for damaged text.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
 from statistics import fmean
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from unicodedata import normalize
 
 from coverage_eval.core.dataset import BLOCK_ROWS, Row, RowSample
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import Finding, Gravity
 from fast_align_wrapper.text import Segment, tokenize
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -150,35 +148,6 @@ class Sample:
         return self.lines[row] if self.lines else None
 
 
-class Gravity(IntEnum):
-    """How much a finding matters, the most serious first."""
-
-    MEANINGLESS = 0
-    """The score means nothing: the command ends with an error unless it is forced."""
-    VOID = 1
-    """The low scores of one text mean nothing: a warning, and it is never the best."""
-    DOUBT = 2
-    """The score may mislead: a warning."""
-    NOTE = 3
-    """Something to know when reading the score."""
-
-
-class Finding(NamedTuple):
-    """Something in the input that is probably a mistake.
-
-    Attributes:
-        check: Name of the check, such as ``subwords``.
-        message: One line: the texts, what was seen, with figures, and what to do.
-        texts: The names of the texts; empty if it is about all of them.
-        gravity: How much it matters.
-    """
-
-    check: str
-    message: str
-    texts: tuple[str, ...] = ()
-    gravity: Gravity = Gravity.DOUBT
-
-
 @dataclass(frozen=True)
 class Inputs:
     """What checks look at.
@@ -263,18 +232,6 @@ def run_checks(
         ]
         found += check.findings(seen)
     return sorted(found, key=lambda finding: finding.gravity)
-
-
-def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
-    """Issue a Python warning for each finding that is not a note.
-
-    Args:
-        findings: The findings.
-        stacklevel: As in :func:`warnings.warn`, counted from the caller.
-    """
-    for finding in findings:
-        if finding.gravity < Gravity.NOTE:
-            warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
 
 
 _REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")

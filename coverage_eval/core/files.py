@@ -23,7 +23,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import IO, Any, BinaryIO, Protocol, TextIO, TypeAlias
 
-from coverage_eval.core.errors import DataError, UnequalLinesError
+from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -108,14 +108,6 @@ _OTHER_FILES = {
     "\"import pandas as pd; pd.read_excel('FILE.xlsx').to_csv('FILE.csv', index=False)\"",
 }
 """First bytes of files that are not text, and what to do with such a file."""
-
-
-class CorpusWarning(UserWarning):
-    """A text was repaired on reading, or looks wrong; the message names it."""
-
-
-class ReadingNote(UserWarning):
-    """A text was read in a way that is worth knowing, but nothing is wrong with it."""
 
 
 def source_name(source: Text) -> str:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
-from coverage_eval.core.errors import DataError, require_integer
+from coverage_eval.core.errors import DataError, Finding, require_integer
 from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting

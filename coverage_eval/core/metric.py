@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
-from coverage_eval.core.errors import DataError, require_flag
+from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.version import __version__
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coverage_eval.core.checks import MIN_SEGMENTS
-from coverage_eval.core.errors import DataError, require_integer
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning, DataError, require_integer
 from coverage_eval.core.metric import Floats, Formula, Interval, Statistics, setting
 
 DEFAULT_RESAMPLES = 1000

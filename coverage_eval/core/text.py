@@ -23,7 +23,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import DataError, MissingDependencyError
+from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
 from coverage_eval.core.files import Column, Source, Text, source_name
 from coverage_eval.core.json_objects import (
     ONE_A_LINE,
@@ -228,13 +228,13 @@ class TextTable:
                     if not warned:
                         warned = True
                         message = f"{self._at(place)}, column {name!r}: {_CARRIAGE_RETURN}"
-                        warnings.warn(message, files.CorpusWarning, stacklevel=2)
+                        warnings.warn(message, CorpusWarning, stacklevel=2)
                 row.append(text)
             yield tuple(row)
         for name, count in broken.items():
             cells_read = f"{count:,} cell{'s' * (count > 1)} with line breaks"
             note = f"{self._at(f'column {name!r}')}: {cells_read}, read as one line each"
-            warnings.warn(note, files.ReadingNote, stacklevel=2)
+            warnings.warn(note, ReadingNote, stacklevel=2)
 
     def cells(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
         """The place of each row, such as ``line 7``, and its cells in some columns, as they are.

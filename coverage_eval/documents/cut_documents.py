@@ -12,9 +12,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
-from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding, Gravity
 from coverage_eval.core.files import (
     Column,
     Text,

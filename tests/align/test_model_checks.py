@@ -15,7 +15,8 @@ from coverage_eval.align.checks import (
     piece_fits,
     unknown_words,
 )
-from coverage_eval.core.checks import Finding, Inputs, Sample, run_checks
+from coverage_eval.core.checks import Inputs, Sample, run_checks
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize

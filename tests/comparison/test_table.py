@@ -8,7 +8,7 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.details import present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.core.significance import (
     bootstrap_interval,
     holm,

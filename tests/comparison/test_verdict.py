@@ -27,7 +27,7 @@ from coverage_eval.repetition.rep import REP
 from tests.core.spoil import confuse
 from tests.grammar import generate
 
-pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.files.CorpusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 
 REFERENCES = [" ".join(pair.target) for pair in generate(200, seed=4)]
 METRICS = {

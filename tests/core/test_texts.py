@@ -16,17 +16,9 @@ from coverage_eval.align.checks import (
     find_orders,
     find_orders_of_lengths,
 )
-from coverage_eval.core.checks import (
-    Check,
-    Finding,
-    Gravity,
-    Inputs,
-    Sample,
-    SampledText,
-    run_checks,
-    warn_of,
-)
-from coverage_eval.core.files import CorpusWarning, read_parallel
+from coverage_eval.core.checks import Check, Inputs, Sample, SampledText, run_checks
+from coverage_eval.core.errors import CorpusWarning, Finding, Gravity, warn_of
+from coverage_eval.core.files import read_parallel
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (
     Rows,

@@ -14,8 +14,8 @@ from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option, say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import read_parallel, source_name
 from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
 from coverage_eval.core.tokenizers import TOKENIZERS
