@@ -11,13 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.align.aligner import (
-    Aligner,
-    AlignerSettings,
-    GivenLinks,
-    ModelAligner,
-    check_aligner,
-)
+from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
 from coverage_eval.core.checks import SampledText, why_untokenised
 from coverage_eval.core.dataset import Dataset, Row
@@ -26,14 +20,7 @@ from coverage_eval.core.machine import Progress, counted, parts, unseen
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.outputs.named import (
-    KINDS,
-    NAMED_ERRORS,
-    NamedSegments,
-    by_system,
-    learn_named,
-    named_findings,
-)
+from coverage_eval.outputs.named import KINDS, NAMED_ERRORS, by_system, learn_named, named_findings
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 
 if TYPE_CHECKING:
@@ -146,7 +133,7 @@ class Evaluation:
             progress=counting,
         )
         known = [*(cut.findings() if cut else ()), *notes]
-        named: NamedSegments = {}
+        named: Mapping[str, Any] = {}
         if looks_at_outputs:
             named = by_system(texts.systems, result.made[NAMED_ERRORS])
             # Documents' own notes tell of lines that are missing.
@@ -266,7 +253,7 @@ def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[F
     columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
     sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
     is_raw = any(map(why_untokenised, sampled))
-    if isinstance(aligner, GivenLinks) or not is_raw:
+    if not is_raw or not isinstance(aligner, (ModelAligner, type(None))):
         return "none", []
     name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
     note = f"the texts are not tokenised: REP tokenises them with {name}"
