@@ -100,6 +100,10 @@ _UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda packed: gzip.GzipFile(fileobj=packed, mode="rb"),
     ".zst": zstd.ZstdFile,
 }
+_CARRIAGE_RETURNS = (
+    "ends in a carriage return, which was stripped, as on all further lines of the file",
+    "has carriage returns inside; if they end lines, replace them: tr '\\r' '\\n'",
+)
 _OTHER_FILES = {
     b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
@@ -215,15 +219,9 @@ def read_segments(source: Text, shown: Source | None = None) -> Iterator[str]:
                 segment = segment.removesuffix("\r")  # noqa: PLW2901
                 if not warned:
                     warned = True
-                    message = (
-                        "has carriage returns inside; if they end lines, replace them: "
-                        "tr '\\r' '\\n'"
-                        if is_inside
-                        else "ends in a carriage return, which was stripped, as on all further "
-                        "lines of the file"
-                    )
                     where = f"{source_name(shown)}: line {number}"
-                    warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
+                    said = _CARRIAGE_RETURNS[is_inside]
+                    warnings.warn(f"{where} {said}", CorpusWarning, stacklevel=2)
             yield segment
         offset += len(block)
 

@@ -267,6 +267,14 @@ def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhe
     assert grouped.message == "a (odd), b (odd): mend it"
 
 
+def test_a_check_is_run_where_there_is_what_it_looks_at():
+    texts = Sample([SampledText("a", [])], source=SampledText("src", []))
+    check = Check("x", Gravity.DOUBT, lambda _: [("", "y")], needs={"words.source", "links"})
+    assert run_checks([check], Inputs(texts)) == []
+    assert run_checks([check], Inputs(Sample(), links=["l"])) == []
+    assert [found.message for found in run_checks([check], Inputs(texts, links=["l"]))] == ["y"]
+
+
 def test_findings_are_warned_of_unless_they_are_notes():
     found = [Finding("a", "a"), Finding("b", "b", gravity=Gravity.NOTE)]
     with pytest.warns(CorpusWarning) as caught:
