@@ -69,8 +69,10 @@ FEW_PAIRS = 50
 
 def why_too_few_pairs(model: FastAlign) -> str | None:
     """That a model was trained on almost nothing; None if it was not."""
-    said = f"the model was trained on {model.manifest.pairs} pairs, too few for links that mean"
-    return f"{said} anything" if model.manifest.pairs < FEW_PAIRS else None
+    pairs = model.manifest.pairs
+    if pairs >= FEW_PAIRS:
+        return None
+    return f"the model was trained on {pairs} pairs, too few for links that mean anything"
 
 
 def look_for_training(inputs: Inputs) -> Iterator[tuple[str, str]]:

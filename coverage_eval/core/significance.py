@@ -262,10 +262,10 @@ def pair_tests(
     """
     if not pairs:
         return [{} for _ in columns]
+    arrays = [stack_rounded(systems) for _, systems in columns]
     if test == "bootstrap":
         drawn = sampled or sample_scores(columns, resamples, seed)
-    arrays = [stack_rounded(systems) for _, systems in columns]
-    if test == "randomization":
+    else:
         sums = _weighted_sums(swap_masks(len(arrays[0]), resamples, seed), arrays)
         drawn = [
             dict(zip(systems, np.moveaxis(kept, 1, 0), strict=True))
