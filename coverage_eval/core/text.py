@@ -509,9 +509,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
     with files.atomic_write(path) as file:
         if ending not in {".csv", ".tsv"}:
             for record in records:
-                line = json.dumps(record, ensure_ascii=False, default=str)
-                # JSON may encode half a character, which UTF-8 cannot.
-                file.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
+                file.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
             return 0
         write = csv_record if ending == ".csv" else partial(_tsv_record, path)
         file.write(f"{write(columns)}\n")
