@@ -476,18 +476,16 @@ def check_inputs(
     if aligner:
         # Both sides are compared in the same case, whatever the model's case.
         source_tokens = replace(aligner.source_tokens, lowercase=words.lowercase)
-    sample = Sample.of(taken, words, source_tokens)
-    inputs, unknown = Inputs(sample, tokens is not None, metrics, taken.rows), {}
-    orders = [*find_orders(sample)]
+    sample, model, by_model, unknown = Sample.of(taken, words, source_tokens), None, Sample(), {}
+    orders = list(find_orders(sample))
     if isinstance(aligner, ModelAligner) and taken.source is not None:
-        modelled = Sample.of(taken, aligner.tokens, aligner.source_tokens)
-        orders += find_orders_by_model(aligner.model, modelled)
-        unknown = unknown_words(aligner.model, modelled)
-        inputs = replace(inputs, model=aligner.model, by_model=modelled)
+        model, by_model = aligner.model, Sample.of(taken, aligner.tokens, aligner.source_tokens)
+        orders += find_orders_by_model(model, by_model)
+        unknown = unknown_words(model, by_model)
     else:
         orders += find_orders_of_lengths(sample)
-    if isinstance(aligner, GivenLinks):
-        inputs = replace(inputs, links=aligner.columns)
-    inputs = replace(inputs, orders=orders)
+    links = aligner.columns if isinstance(aligner, GivenLinks) else ()
+    counts_words = tokens is not None
+    inputs = Inputs(sample, counts_words, metrics, taken.rows, model, by_model, links, orders)
     remarks = (finding for metric in metrics for finding in metric.remarks)
     return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown
