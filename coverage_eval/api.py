@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
+from coverage_eval.core.errors import warn_of
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Score
 from coverage_eval.core.significance import DEFAULT_SEED

@@ -17,8 +17,8 @@ from textwrap import wrap
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import compare
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning, read_segments, write_lines
+from coverage_eval.core.errors import CorpusWarning, DataError
+from coverage_eval.core.files import read_segments, write_lines
 from coverage_eval.core.show import Table
 
 RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)}

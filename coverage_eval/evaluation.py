@@ -12,9 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, check_aligner
-from coverage_eval.align.checks import check_inputs, fit_words
-from coverage_eval.core.checks import Finding, Gravity
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.align.checks import check_inputs
+from coverage_eval.core.checks import SampledText, why_untokenised
+from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.errors import Finding, Gravity
 from coverage_eval.core.machine import Progress, counted, parts, unseen
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
 from coverage_eval.core.metric import Metric
@@ -131,11 +132,13 @@ class Evaluation:
             evidence=self.evidence,
             progress=counting,
         )
-        named = by_system(texts.systems, result.made.get(NAMED_ERRORS, {}))
-        # Documents' own notes tell of lines that are missing.
-        kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
         known = [*(cut.findings() if cut else ()), *notes]
-        known += named_findings(named, result.segments, kinds)
+        named: Mapping[str, Any] = {}
+        if looks_at_outputs:
+            named = by_system(texts.systems, result.made[NAMED_ERRORS])
+            # Documents' own notes tell of lines that are missing.
+            kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
+            known += named_findings(named, result.segments, kinds)
         findings, unknown = check_inputs(sample, metrics.values(), known=known)
         tokens = Tokenizer(tokenize, self.lowercase)
         documents = cut.documents if cut else {}
@@ -230,3 +233,29 @@ def _kind(metric: str | Metric) -> type[Metric]:
 
 def _needs_links(metric: str | Metric) -> bool:
     return bool(_kind(metric).needs & {"links", "coverages"})
+
+
+def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[Finding]]:
+    """The tokeniser of REP where nobody chose one.
+
+    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
+    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
+    ``13a``.
+
+    Args:
+        rows: The texts, some of them or all.
+        aligner: What links them; given links count words separated by spaces.
+
+    Returns:
+        The tokeniser's name, and a note if text is tokenised.
+    """
+    none = Tokenizer()
+    columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
+    sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
+    is_raw = any(map(why_untokenised, sampled))
+    if not is_raw or not isinstance(aligner, (ModelAligner, type(None))):
+        return "none", []
+    name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
+    note = f"the texts are not tokenised: REP tokenises them with {name}"
+    note += " (--tokenize none turns this off)"
+    return name, [Finding("words-cut", note, gravity=Gravity.NOTE)]

@@ -26,8 +26,8 @@ from coverage_eval.align.model_text import (
     with_sink,
 )
 from coverage_eval.core.dataset import Request, Row
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning, Source, Text, zip_lines
+from coverage_eval.core.errors import CorpusWarning, DataError
+from coverage_eval.core.files import Source, Text, zip_lines
 from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.links import (

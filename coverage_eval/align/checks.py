@@ -1,29 +1,27 @@
-"""Checks of texts, of the aligner's model, and of links made elsewhere.
+"""Checks of how texts belong together: by a model, by links, and line by line.
 
-All checks stand in one list, :data:`CHECKS`. They read a sample of the rows that are scored, and
-know the metrics only by what these say of themselves: the tokeniser, the aligner, remarks and
-objections.
+All checks stand in one list, :data:`CHECKS`, with those of :mod:`coverage_eval.core.checks`. They
+read a sample of the rows that are scored, and know the metrics only by what these say of
+themselves: the tokeniser, the aligner, remarks and objections.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
-from statistics import fmean
+from itertools import chain, islice, pairwise, takewhile
+from statistics import StatisticsError, correlation, fmean
 from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.align.model_text import OTHER_TOKENS, cut_by_user, why_other_words, with_sink
 from coverage_eval.core import checks as texts
-from coverage_eval.core import line_checks as lines
 from coverage_eval.core.checks import (
     MIN_SEGMENTS,
     Check,
-    Finding,
-    Gravity,
     Inputs,
     Rows,
     Sample,
@@ -31,14 +29,16 @@ from coverage_eval.core.checks import (
     percent,
     shown,
 )
-from coverage_eval.core.dataset import Row, RowSample
-from coverage_eval.core.line_checks import LAGS, Order, judge_order
+from coverage_eval.core.dataset import RowSample
+from coverage_eval.core.errors import Finding, Gravity
 from coverage_eval.core.measure import aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper import FastAlign
+
+# What the aligner's model knows
 
 UNKNOWN = 0.1
 """Share of unknown tokens that is suspicious. New text like the training text has 0.5 to 4%, text
@@ -66,18 +66,6 @@ MIN_TOKENS = 4
 FEW_PAIRS = 50
 """Fewest training pairs of a usable model; with 300 pairs, links are poor but usable."""
 
-FIT = 0.08
-"""Smallest fit: 0 if the sources fit their own targets no better than their neighbours', 1 if they
-fit as well as in training. In 50 lines of new text it is 0.66 or more, 0.3 if half of the words are
-wrong, 0.1 with a model of 300 pairs, -0.08 to 0.06 if lines are out of step, and 0.06 at most with
-another language."""
-
-SHIFTED_FIT = 0.25
-"""Smallest fit of sources and targets some lines further on, for lines to count as shifted."""
-
-MODEL_ROWS = 1000
-"""Pairs to align for :data:`FIT`; each is aligned twice."""
-
 
 def why_too_few_pairs(model: FastAlign) -> str | None:
     """That a model was trained on almost nothing; None if it was not."""
@@ -89,7 +77,7 @@ def why_too_few_pairs(model: FastAlign) -> str | None:
 
 def look_for_training(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """A model trained on almost nothing."""
-    if inputs.by_model and (reason := why_too_few_pairs(inputs.aligner.model)):
+    if reason := why_too_few_pairs(inputs.model):
         yield "", reason
 
 
@@ -105,8 +93,7 @@ def unknown_words(model: FastAlign, sample: Sample) -> dict[str, float]:
         mean over the hypotheses).
     """
     known, source = model.vocabulary(), sample.source
-    if source is None or not sample.targets:
-        raise ValueError("a model is checked with sources and references or hypotheses")
+    assert source is not None
     return {
         "unknown_source_tokens": _unknown(source, known[0]),
         "unknown_target_tokens": fmean(_unknown(text, known[1]) for text in sample.targets),
@@ -118,37 +105,36 @@ def _unknown(text: SampledText, words: frozenset[str]) -> float:
     return sum(n for token, n in text.counts.items() if token not in words) / max(text.tokens, 1)
 
 
-def _texts(inputs: Inputs) -> Iterator[tuple[SampledText, int]]:
-    """Each text as the model splits it, with its side: 0 for the source, 1 for a target."""
-    if sample := inputs.by_model:
-        yield from ((text, int(text is not sample.source)) for text in sample.texts)
+def _sides(sample: Sample) -> Iterator[tuple[SampledText, int]]:
+    """Each text with its side: 0 for the source, 1 for a target."""
+    return ((text, int(text is not sample.source)) for text in sample.texts)
 
 
 def look_for_links(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Given links without a single link, so that all words would count as not covered."""
-    for column in inputs.aligner.columns if isinstance(inputs.aligner, GivenLinks) else ():
+    for column in inputs.links:
         if not any(map(str.strip, column.lines())):
             yield column.name, "no line has a link"
 
 
 def look_for_swapped_sides(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Source and target swapped."""
-    sample = inputs.by_model
-    if sample is None or sample.source is None:
-        return
-    known, target = inputs.aligner.model.vocabulary(), sample.targets[0]
-    sides = ((sample.source, 0), (target, 1))
+    source, target = inputs.by_model.source, inputs.by_model.targets[0]
+    assert source is not None
+    known = inputs.model.vocabulary()
+    sides = ((source, 0), (target, 1))
     gains = [_unknown(text, known[side]) - _unknown(text, known[1 - side]) for text, side in sides]
-    if min(gains) > SWAPPED and min(sample.source.tokens, target.tokens) >= MIN_TOKENS:
+    if min(gains) > SWAPPED and min(source.tokens, target.tokens) >= MIN_TOKENS:
         reason = f"the model knows its words, and those of {target.name}, as the other language's"
-        yield sample.source.name, reason
+        yield source.name, reason
 
 
 def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str, str]]:
     """Texts with words that the model does not know: most of them on a side, or some."""
+    sample, manifest = inputs.by_model, inputs.model.manifest
     seen, unknown = {}, set()
-    for text, side in _texts(inputs):
-        manifest, words = inputs.aligner.model.manifest, inputs.aligner.model.vocabulary()[side]
+    for text, side in _sides(sample):
+        words = inputs.model.vocabulary()[side]
         tokens = (manifest.source_tokens, manifest.target_tokens)[side]
         is_output = text.name in {output.name for output in inputs.words.hypotheses}
         least = UNKNOWN_OF_HYPOTHESES if is_output else UNKNOWN
@@ -157,32 +143,184 @@ def look_for_unknown_words(inputs: Inputs, *, most: bool) -> Iterator[tuple[str,
             new = [shown(token) for token, _ in text.counts.most_common() if token not in words]
             seen[text.name] = f"{percent(share)} of its words are unknown, such as {new[0]}"
             unknown |= {text.name} if share > WRONG_MODEL else set()
-    if sample := inputs.by_model:
-        is_wrong = unknown and (
-            unknown >= {text.name for text in sample.targets}
-            or any(text.name in unknown for text, side in _texts(inputs) if not side)
-        )
-        yield from seen.items() if bool(is_wrong) == most else ()
+    is_wrong = unknown and (
+        unknown >= {text.name for text in sample.targets}
+        or any(text.name in unknown for text, side in _sides(sample) if not side)
+    )
+    yield from seen.items() if bool(is_wrong) == most else ()
 
 
 def look_for_other_tokens(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
-    for text, side in _texts(inputs):
-        if cut_by_user(inputs.aligner.model)[side] and (reason := why_other_words(text)):
+    for text, side in _sides(inputs.by_model):
+        if cut_by_user(inputs.model)[side] and (reason := why_other_words(text)):
             yield text.name, reason
+
+
+# Whether line N of one text belongs to line N of another: as their words show
+
+SHIFTED, REORDERED, OUT_OF_STEP = "shifted", "reordered", "out-of-step"
+"""Wrong orders: by some lines; in most places no line fits its own; in some places."""
+
+Order = tuple[str, str, str]
+"""A wrong order, the name of the text, and what was seen."""
+
+NO_RELATION = 0.03
+"""How much better a line fits its own reference than those around it: 1 for a perfect hypothesis,
+0.5 for real systems, 0.1 where 90% of the words are wrong, 0 ± 0.03 in 50 shuffled lines."""
+
+BETTER_ELSEWHERE = 0.1
+"""How much better a neighbouring line fits: 0.5 to 0.75 where lines are shifted, at most 0.05 where
+they are shuffled, and below 0 where they are in order."""
+
+BAD_PIECES = 0.2
+"""Smallest share of bad pieces in a bad text, because a part of a text may be out of step."""
+
+LAGS = (-2, -1, 1, 2)
+"""The neighbours that a line is compared with."""
+
+
+def find_orders(sample: Sample) -> Iterator[Order]:
+    """Texts whose lines are not those of the first reference, or else of the first output.
+
+    A bad system may share no words with the reference, so nothing is called reordered.
+    """
+    texts = [*sample.references, *sample.hypotheses]
+    for text in texts[1:]:
+        lags = _lags_of_words(sample, text, texts[0])
+        for kind, name, said in judge_order(sample, text, texts[0], lags):
+            yield OUT_OF_STEP if kind == REORDERED else kind, name, said
+
+
+def _lags_of_words(sample: Sample, text: SampledText, other: SampledText) -> dict[int, int | None]:
+    """By the first row of each piece: how many lines further on it fits; None if nowhere."""
+    found: dict[int, int | None] = {}
+    frequency = Counter(chain.from_iterable(other.words))
+    # Frequent words say little about where a segment belongs.
+    weights = {w: math.log((1 + len(other.rows)) / n) for w, n in frequency.items()}
+    for piece in sample.pieces:
+        rows = [i for i in piece if text.words[i] and other.words[i]]
+        if len(rows) < MIN_SEGMENTS:
+            continue
+        one, two = [text.words[i] for i in rows], [other.words[i] for i in rows]
+        own, elsewhere = count_shared(one, two, weights)
+        most, least = count_shared(two, two, weights)
+        scale = most - fmean(least)
+        # If all segments are alike, nobody can tell where one belongs.
+        if scale < most / 5 or scale <= 0:
+            continue
+        best = max(range(len(LAGS)), key=elsewhere.__getitem__)
+        if elsewhere[best] > own + BETTER_ELSEWHERE * scale:
+            found[piece[0]] = LAGS[best]
+        else:
+            found[piece[0]] = 0 if own - fmean(elsewhere) >= NO_RELATION * scale else None
+    return found
+
+
+def judge_order(
+    sample: Sample, text: SampledText, other: SampledText, lags: Mapping[int, int | None]
+) -> Iterator[Order]:
+    """What is wrong with the order of a text's lines, if anything is.
+
+    Args:
+        sample: The sample.
+        text: The text.
+        other: The text that has the same lines.
+        lags: By the first row of each piece, how many lines further on in the other text it fits:
+            0 if lines are in order, None if they fit nowhere.
+    """
+    seen = list(lags)
+    bad = [row for row in seen if lags[row] != 0]
+    if len(bad) < max(1, BAD_PIECES * len(seen)):  # few, but lines may be missing before the end
+        bad = list(takewhile(lambda row: lags[row] and lags[row] == lags[seen[-1]], seen[::-1]))
+        bad.reverse()
+    if not bad:
+        return
+    line = sample.line(bad[0])
+    place = f"in {len(bad)} of {len(seen)} places"
+    if len(bad) == len(seen):
+        place = "throughout"
+    elif line is not None and bad == seen[-len(bad) :]:
+        place = f"from about line {line:,} on"
+    ((lag, times),) = Counter(lags[row] for row in bad).most_common(1)
+    if lag and 2 * times > len(bad):
+        said = f"line N fits line N{lag:+d} of {other.name} better than line N, {place}"
+        yield SHIFTED, text.name, said
+    else:
+        kind = REORDERED if 2 * len(bad) >= len(seen) else OUT_OF_STEP
+        said = f"fits its own line of {other.name} no better than the lines around it, {place}"
+        yield kind, text.name, said
+
+
+def count_shared(
+    one: Sequence[frozenset[str]], two: Sequence[frozenset[str]], weights: Mapping[str, float]
+) -> tuple[float, list[float]]:
+    """Mean weight of the words shared with the own line, and with each of :data:`LAGS`."""
+
+    def mean(lag: int) -> float:
+        pairs = zip(one[max(0, -lag) :], two[max(0, lag) :], strict=False)
+        return fmean(math.fsum(map(weights.__getitem__, a & b)) for a, b in pairs)
+
+    return mean(0), list(map(mean, LAGS))
+
+
+SOURCE_ROWS = 200
+"""Rows for a correlation of lengths, which is 0 ± 0.07 by chance."""
+
+LENGTH_CORRELATION = 0.1
+"""Correlation of the logarithms of source and target lengths: 0.47 to 0.89, and 0.28 to 0.78 where
+30% of the target's words were dropped; -0.36 to 0.16 where lines are out of step."""
+
+
+def find_orders_of_lengths(sample: Sample) -> Iterator[Order]:
+    """Texts whose lengths are not those of their sources, with which they share no names."""
+    source = sample.source
+    for target in sample.targets if source else ():
+        assert source is not None
+        rows = [i for i, row in enumerate(target.rows) if row and source.rows[i]]
+        if len(rows) < SOURCE_ROWS:
+            continue
+        one, two = ([math.log1p(len(text.rows[i])) for i in rows] for text in (source, target))
+        words = [(source.words[i], target.words[i]) for i in rows]
+        own = sum(len(a & b) for a, b in words)
+        next_ = sum(len(a & b) for (a, _), (_, b) in pairwise(words))
+        try:
+            is_related = correlation(one, two) >= LENGTH_CORRELATION or own > 2 * next_ + 5
+        except StatisticsError:  # all lengths of a side are equal
+            continue
+        if not is_related:
+            said = f"long lines of {source.name} do not have long translations"
+            yield OUT_OF_STEP, target.name, said
+
+
+# As a model shows
+
+FIT = 0.08
+"""Smallest fit: 0 if the sources fit their own targets no better than their neighbours', 1 if they
+fit as well as in training. In 50 lines of new text it is 0.66 or more, 0.3 if half of the words are
+wrong, 0.1 with a model of 300 pairs, -0.08 to 0.06 if lines are out of step, and 0.06 at most with
+another language."""
+
+SHIFTED_FIT = 0.25
+"""Smallest fit of sources and targets some lines further on, for lines to count as shifted."""
+
+MODEL_ROWS = 1000
+"""Pairs to align for :data:`FIT`; each is aligned twice."""
 
 
 def find_orders_by_model(model: FastAlign, sample: Sample) -> Iterator[Order]:
     """Targets that fit their own sources no better than their neighbours', by likelihood."""
     source = sample.source
-    if source is None or not model.manifest.forward.log_likelihood:
-        return  # models of another fast_align may lack it
-    for target in sample.targets:
-        lags = _lags(model, sample, source.rows, target.rows)
+    assert source is not None
+    # Models of another fast_align may lack it.
+    for target in sample.targets if model.manifest.forward.log_likelihood else ():
+        lags = _lags_by_model(model, sample, source.rows, target.rows)
         yield from judge_order(sample, target, source, lags)
 
 
-def _lags(model: FastAlign, sample: Sample, sources: Rows, targets: Rows) -> dict[int, int | None]:
+def _lags_by_model(
+    model: FastAlign, sample: Sample, sources: Rows, targets: Rows
+) -> dict[int, int | None]:
     """By the first row of each piece: how many lines further on its source is; None if nowhere."""
     pieces = {}
     for piece in sample.pieces[:: math.ceil(len(sources) / MODEL_ROWS)]:
@@ -220,10 +358,16 @@ def piece_fits(
     0 if a target token is as likely as with the next row's source, 1 if it is as likely as in the
     last iteration of training.
     """
-    pairs = list(chain.from_iterable(pieces))
-    aligned = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
-    moved = _scores(model, [(sources[i], targets[j]) for i, j in pairs])
     manifest = model.manifest
+    sink = bool(manifest.notes.get("sink"))
+
+    def scores(pairs: list[tuple[int, int]]) -> Iterator[float]:
+        """The natural log-probability of each target given its source."""
+        tokens = ((with_sink(sources[i], sink=sink), targets[j]) for i, j in pairs)
+        return (score or 0.0 for score in model.scores(tokens))
+
+    pairs = list(chain.from_iterable(pieces))
+    aligned, moved = scores([(i, i) for i, _ in pairs]), scores(pairs)
     training = manifest.forward.log_likelihood[-1] / max(manifest.target_tokens, 1)
     for piece in pieces:
         here = math.fsum(islice(aligned, len(piece))) / sum(len(targets[i]) for i, _ in piece)
@@ -231,13 +375,7 @@ def piece_fits(
         yield (here - near) / (training - near) if near < training else 1.0
 
 
-def _scores(
-    model: FastAlign, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]
-) -> Iterator[float]:
-    """Natural log-probability of each target given its source, for pairs without an empty side."""
-    sink = bool(model.manifest.notes.get("sink"))
-    scores = model.scores((with_sink(source, sink=sink), target) for source, target in pairs)
-    return (score or 0.0 for score in scores)
+# All checks
 
 
 def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:
@@ -264,40 +402,42 @@ _WRONG_WORDS = (
 CHECKS = (
     Check("subwords", _DOUBT, texts.look_for_subwords, "join the subwords into words first"),
     Check("unsegmented", _DOUBT, partial(texts.look_at_words, why=texts.why_unsegmented),
-          "split all texts alike, or add --tokenize char; for links, train the model with it"),
-    Check("other-tokens", _MEANINGLESS, look_for_other_tokens, OTHER_TOKENS),
+          "split all texts alike, or add --tokenize char; for links, train the model with it",
+          needs={"counts_words"}),
+    Check("other-tokens", _MEANINGLESS, look_for_other_tokens, OTHER_TOKENS, needs={"model"}),
     Check("untokenised", _DOUBT, partial(texts.look_at_words, why=texts.why_untokenised),
-          _TOKENISE, ("other-tokens",)),
+          _TOKENISE, {"other-tokens"}, {"counts_words"}),
     Check("characters", _DOUBT, texts.look_for_characters, "convert all texts alike, to UTF-8 NFC"),
     Check("equal", _DOUBT, partial(texts.look_for_equal_texts, outputs=False), _WHICH_FILE),
     Check("equal-outputs", Gravity.NOTE, partial(texts.look_for_equal_texts, outputs=True),
           _WHICH_FILE),
-    Check("copy", _DOUBT, texts.look_for_copies, "check that it is a translation", ("equal",)),
+    Check("copy", _DOUBT, texts.look_for_copies, "check that it is a translation", {"equal"},
+          {"words.source", "words.references"}),
     Check("swapped-sides", _MEANINGLESS, look_for_swapped_sides,
-          "swap source and target, or give the model of the other direction"),
-    Check("case", _DOUBT, texts.look_for_case, "lower-case all texts or none", ("subwords",)),
+          "swap source and target, or give the model of the other direction", needs={"model"}),
+    Check("case", _DOUBT, texts.look_for_case, "lower-case all texts or none", {"subwords"}),
     Check("wrong-model", _MEANINGLESS, partial(look_for_unknown_words, most=True),
-          _WHICH_MODEL, ("swapped-sides", "other-tokens")),
+          _WHICH_MODEL, {"swapped-sides", "other-tokens"}, {"model"}),
     Check("unknown-words", _DOUBT, partial(look_for_unknown_words, most=False),
-          _WHICH_MODEL, (*_WRONG_WORDS, "untokenised")),
+          _WHICH_MODEL, {*_WRONG_WORDS, "untokenised"}, {"model"}),
     Check("small-model", _DOUBT, look_for_training,
-          "a few thousand pairs of the same kind of text are enough"),
-    Check("no-links", _DOUBT, look_for_links, "is it the right file?"),
+          "a few thousand pairs of the same kind of text are enough", needs={"model"}),
+    Check("no-links", _DOUBT, look_for_links, "is it the right file?", needs={"links"}),
     Check("says-little", Gravity.VOID, texts.look_for_little,
           "an output that says little has few errors to count, so low scores mean nothing",
-          ("says-little",)),
+          {"says-little"}),
     Check("blank", _DOUBT, texts.look_for_blanks,
           "they have no errors to count, so find out why the system gave no output",
-          ("says-little", "empty", "segmented", "much-extra")),
-    Check("other-words", _DOUBT, lines.look_for_other_words, _TOKENISE,
-          (*_WRONG_WORDS, "untokenised")),
-    Check("shifted", _MEANINGLESS, partial(_orders, kind=lines.SHIFTED),
-          "lines are shifted: find the missing or extra line", (*_WRONG_WORDS, "small-model")),
-    Check("reordered", _MEANINGLESS, partial(_orders, kind=lines.REORDERED), _OTHER_ORDER,
-          (*_WRONG_WORDS, "small-model", "unknown-words")),
-    Check("out-of-step", _DOUBT, partial(_orders, kind=lines.OUT_OF_STEP), _OTHER_ORDER,
-          (*_WRONG_WORDS, "small-model", "unknown-words", "other-words", "shifted", "reordered")),
-    Check("language", _DOUBT, _objections),
+          {"says-little", "empty", "segmented", "much-extra"}),
+    Check("other-words", _DOUBT, texts.look_for_other_words, _TOKENISE,
+          {*_WRONG_WORDS, "untokenised"}, {"words.references"}),
+    Check("shifted", _MEANINGLESS, partial(_orders, kind=SHIFTED),
+          "lines are shifted: find the missing or extra line", {*_WRONG_WORDS, "small-model"}),
+    Check("reordered", _MEANINGLESS, partial(_orders, kind=REORDERED), _OTHER_ORDER,
+          {*_WRONG_WORDS, "small-model", "unknown-words"}),
+    Check("out-of-step", _DOUBT, partial(_orders, kind=OUT_OF_STEP), _OTHER_ORDER,
+          {*_WRONG_WORDS, "small-model", "unknown-words", "other-words", "shifted", "reordered"}),
+    Check("language", _DOUBT, _objections, needs={"words.references"}),
 )  # fmt: skip
 """All checks, in the order in which one finding may explain another."""
 
@@ -336,40 +476,16 @@ def check_inputs(
     if aligner:
         # Both sides are compared in the same case, whatever the model's case.
         source_tokens = replace(aligner.source_tokens, lowercase=words.lowercase)
-    sample = Sample.of(taken, words, source_tokens)
-    orders, modelled, unknown = [*lines.find_orders(sample)], None, {}
+    sample, model, by_model, unknown = Sample.of(taken, words, source_tokens), None, Sample(), {}
+    orders = list(find_orders(sample))
     if isinstance(aligner, ModelAligner) and taken.source is not None:
-        modelled = Sample.of(taken, aligner.tokens, aligner.source_tokens)
-        orders += find_orders_by_model(aligner.model, modelled)
-        unknown = unknown_words(aligner.model, modelled)
+        model, by_model = aligner.model, Sample.of(taken, aligner.tokens, aligner.source_tokens)
+        orders += find_orders_by_model(model, by_model)
+        unknown = unknown_words(model, by_model)
     else:
-        orders += lines.find_orders_of_lengths(sample)
-    inputs = Inputs(sample, tokens is not None, metrics, taken.rows, aligner, modelled, orders)
+        orders += find_orders_of_lengths(sample)
+    links = aligner.columns if isinstance(aligner, GivenLinks) else ()
+    counts_words = tokens is not None
+    inputs = Inputs(sample, counts_words, metrics, taken.rows, model, by_model, links, orders)
     remarks = (finding for metric in metrics for finding in metric.remarks)
     return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown
-
-
-def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[Finding]]:
-    """The tokeniser of REP where nobody chose one.
-
-    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
-    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
-    ``13a``.
-
-    Args:
-        rows: The texts, some of them or all.
-        aligner: What links them; given links count words separated by spaces.
-
-    Returns:
-        The tokeniser's name, and a note if text is tokenised.
-    """
-    none = Tokenizer()
-    columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
-    sampled = (SampledText("", [none(segment) for segment in column]) for column in columns)
-    is_raw = any(map(texts.why_untokenised, sampled))
-    if isinstance(aligner, GivenLinks) or not is_raw:
-        return "none", []
-    name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
-    note = f"the texts are not tokenised: REP tokenises them with {name}"
-    note += " (--tokenize none turns this off)"
-    return name, [Finding("words-cut", note, gravity=Gravity.NOTE)]

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.links import read_links
-from coverage_eval.core.checks import MIN_SEGMENTS, Finding
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.checks import MIN_SEGMENTS
+from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Source, check_stdin, source_name, zip_lines
 from coverage_eval.core.metric import Formula, Score, Statistics
 from coverage_eval.core.text import read_segments

@@ -6,12 +6,11 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, TypeAlias
 
+from coverage_eval.core.dataset import depth
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import (
-    STDIN,
     Column,
     Source,
     Text,
@@ -41,10 +40,6 @@ class LinkColumn:
             text = given if isinstance(given, Column) else find_text(given)
             name, self._lines = source_name(text), text
             check_source(text)
-            # A pipe can be read only once, and it is hashed before it is used.
-            is_file = isinstance(text, Column) or Path(text).is_file()
-            if str(text) == STDIN or not is_file:
-                self._lines = list(read_segments(text))
         else:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
@@ -122,16 +117,10 @@ def _parse(line: str, where: str) -> Links:
 
 def _are_segments(listed: Sequence[Any]) -> bool:
     """Whether links are those of one text's segments, and not of several texts, by their depth."""
-    if _depth(listed) != 3:
-        return _depth(listed) < 3
+    if depth(listed) != 3:
+        return depth(listed) < 3
     # Without positions, empty segments take the place of links.
-    return all(len(link) > 0 for segment in listed for link in segment if _depth(link))
-
-
-def _depth(value: Any) -> int:
-    """How deeply positions are nested; a position has depth 0, whatever its type."""
-    is_position = isinstance(value, str) or not isinstance(value, Iterable)
-    return 0 if is_position else 1 + max(map(_depth, value), default=0)
+    return all(len(link) > 0 for segment in listed for link in segment if depth(link))
 
 
 def read_links(source: Source) -> Iterator[Links]:

@@ -27,8 +27,8 @@ from coverage_eval.attention_maps.maps import (
     one_head,
 )
 from coverage_eval.attention_maps.subwords import schemes_of
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning, read_segments, source_name
+from coverage_eval.core.errors import CorpusWarning, DataError
+from coverage_eval.core.files import read_segments, source_name
 from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.links import Link
 from fast_align_wrapper.text import Segment, tokenize

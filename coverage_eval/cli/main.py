@@ -16,8 +16,7 @@ from tempfile import gettempdir
 import click
 
 from coverage_eval.cli.help import MEANT, SPELT, HelpFormat, say, suggest, wrap
-from coverage_eval.core.errors import CoverageEvalError
-from coverage_eval.core.files import ReadingNote
+from coverage_eval.core.errors import CoverageEvalError, ReadingNote
 from coverage_eval.core.show import escape_controls
 from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__

@@ -27,8 +27,8 @@ from coverage_eval.cli.help import (
 )
 from coverage_eval.core.checks import is_reference_name
 from coverage_eval.core.dataset import Dataset, GivenTexts
-from coverage_eval.core.errors import DataError, UnequalLinesError
-from coverage_eval.core.files import CorpusWarning, Text, check_stdin, check_target, source_name
+from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
+from coverage_eval.core.files import Text, check_stdin, check_target, source_name
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES

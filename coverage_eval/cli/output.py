@@ -16,8 +16,7 @@ import click
 from coverage_eval.cli.help import SPELT, may_end_early, say, send_nowhere
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import segment_lines
-from coverage_eval.core.checks import Finding, Gravity
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding, Gravity
 from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result

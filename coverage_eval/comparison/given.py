@@ -17,9 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import (
     Column,
     Text,

@@ -22,9 +22,9 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
-from coverage_eval.core.checks import MIN_SEGMENTS, Gravity, warn_of
+from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.errors import require_integer
+from coverage_eval.core.errors import Gravity, require_integer, warn_of
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
 from coverage_eval.core.show import (
@@ -475,7 +475,7 @@ def compare(
         seed: Their seed.
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
             By default tokenised text is left as it is, and other text is tokenised as
-            :func:`coverage_eval.align.checks.fit_words` says.
+            :func:`coverage_eval.evaluation.fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
         unaligned: Whether outputs are translations of one document with any lines, each a text or

@@ -14,19 +14,18 @@ the figures for sound and for damaged text.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
 from itertools import chain, pairwise
+from operator import attrgetter
 from statistics import fmean
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from unicodedata import normalize
 
 from coverage_eval.core.dataset import BLOCK_ROWS, Row, RowSample
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import Finding, Gravity
 from fast_align_wrapper.text import Segment, tokenize
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -68,19 +67,6 @@ class SampledText:
         """The words of each segment in lower case, without punctuation."""
         lowered = {token: token.lower() for token in self.counts if any(map(str.isalnum, token))}
         return [frozenset(lowered[token] for token in row if token in lowered) for row in self.rows]
-
-    @cached_property
-    def case(self) -> tuple[int, float]:
-        """The number of tokens with case, and the share of these with a capital letter."""
-        cased = {token: n for token, n in self.counts.items() if token.lower() != token.upper()}
-        capital = sum(n for token, n in cased.items() if token != token.lower())
-        total = sum(cased.values())
-        return total, capital / max(total, 1)
-
-    @cached_property
-    def key(self) -> tuple[tuple[str, ...], ...]:
-        """The tokens as a hashable value."""
-        return tuple(map(tuple, self.rows))
 
     @property
     def has_enough(self) -> bool:
@@ -162,35 +148,6 @@ class Sample:
         return self.lines[row] if self.lines else None
 
 
-class Gravity(IntEnum):
-    """How much a finding matters, the most serious first."""
-
-    MEANINGLESS = 0
-    """The score means nothing: the command ends with an error unless it is forced."""
-    VOID = 1
-    """The low scores of one text mean nothing: a warning, and it is never the best."""
-    DOUBT = 2
-    """The score may mislead: a warning."""
-    NOTE = 3
-    """Something to know when reading the score."""
-
-
-class Finding(NamedTuple):
-    """Something in the input that is probably a mistake.
-
-    Attributes:
-        check: Name of the check, such as ``subwords``.
-        message: One line: the texts, what was seen, with figures, and what to do.
-        texts: The names of the texts; empty if it is about all of them.
-        gravity: How much it matters.
-    """
-
-    check: str
-    message: str
-    texts: tuple[str, ...] = ()
-    gravity: Gravity = Gravity.DOUBT
-
-
 @dataclass(frozen=True)
 class Inputs:
     """What checks look at.
@@ -200,8 +157,9 @@ class Inputs:
         counts_words: Whether metrics count these words; others tokenise by themselves.
         metrics: The metrics.
         rows: The rows of the sample as they are.
-        aligner: What links the texts; None if nothing does.
-        by_model: The sample as the aligner's model splits it; None without model or source.
+        model: The model that aligns the texts; None without one, or without a source.
+        by_model: The sample as the model splits it.
+        links: Links made elsewhere, by their files.
         orders: Texts whose lines are in another order: how, its name, and what was seen.
     """
 
@@ -209,8 +167,9 @@ class Inputs:
     counts_words: bool = True
     metrics: Sequence[Any] = ()
     rows: Sequence[Row] = ()
-    aligner: Any = None
-    by_model: Sample | None = None
+    model: Any = None
+    by_model: Sample = Sample()
+    links: Sequence[Any] = ()
     orders: Sequence[tuple[str, str, str]] = ()
 
 
@@ -229,13 +188,15 @@ class Check:
         advice: What to do.
         unless: Checks further up in the list. If one of them found something in the same text, in
             the source or in all texts, this explains what is found here, which is left out.
+        needs: Attributes of :class:`Inputs`; it is run if there is something in each of them.
     """
 
     name: str
     gravity: Gravity
     look: Callable[[Inputs], Seen]
     advice: str = ""
-    unless: Collection[str] = ()
+    unless: Set[str] = frozenset()
+    needs: Set[str] = frozenset()
 
     def findings(self, seen: Seen) -> Iterator[Finding]:
         """One finding for all texts, and one for each thing seen that has no text."""
@@ -261,6 +222,8 @@ def run_checks(
     found = list(known)
     source = inputs.words.source.name if inputs.words.source else None
     for check in checks:
+        if not all(attrgetter(name)(inputs) for name in check.needs):
+            continue
         others = [other.texts for other in found if other.check in check.unless]
         seen = [
             (text, said)
@@ -269,18 +232,6 @@ def run_checks(
         ]
         found += check.findings(seen)
     return sorted(found, key=lambda finding: finding.gravity)
-
-
-def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
-    """Issue a Python warning for each finding that is not a note.
-
-    Args:
-        findings: The findings.
-        stacklevel: As in :func:`warnings.warn`, counted from the caller.
-    """
-    for finding in findings:
-        if finding.gravity < Gravity.NOTE:
-            warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
 
 
 _REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
@@ -370,11 +321,9 @@ share of its words: 0.9 for copies, at most 0.06 for translations, with their na
 
 def look_for_copies(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Outputs that are nearer to the source than to the reference."""
-    sample, source = inputs.words, inputs.words.source
-    if source is None or not sample.references:
-        return
-    reference = sample.references[0]
-    for text in sample.hypotheses:
+    source, reference = inputs.words.source, inputs.words.references[0]
+    assert source is not None
+    for text in inputs.words.hypotheses:
         words = zip(text.words, source.words, reference.words, strict=True)
         rows = [row for row in words if row[0] and row[1]]
         if len(rows) < MIN_SEGMENTS:
@@ -396,7 +345,7 @@ def look_for_equal_texts(inputs: Inputs, *, outputs: bool) -> Iterator[tuple[str
     sample = inputs.words
     same: dict[tuple[tuple[str, ...], ...], list[SampledText]] = defaultdict(list)
     for text in sample.texts:
-        same[text.key].append(text)
+        same[tuple(map(tuple, text.rows))].append(text)
     for rows, texts in same.items():
         first, *others = [text.name for text in texts]
         enough = texts[0].tokens >= MIN_EQUAL_TOKENS or first in others
@@ -414,11 +363,41 @@ between; lower-cased text has 0, or almost 0 if the program missed a rare letter
 
 def look_for_case(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Lower-cased texts beside cased ones."""
-    texts = [text for text in inputs.words.texts if text.case[0] >= MIN_CASED]
-    cased = [text.name for text in texts if text.case[1] >= CASED]
-    for text in texts if cased else ():
-        if text.case[1] < LOWER_CASED:
-            yield text.name, f"no capital letters, but {' and '.join(cased)} has them"
+    capitals = {}
+    for text in inputs.words.texts:
+        cased = {token: n for token, n in text.counts.items() if token.lower() != token.upper()}
+        if (total := sum(cased.values())) >= MIN_CASED:
+            capital = sum(n for token, n in cased.items() if token != token.lower())
+            capitals[text.name] = capital / total
+    with_them = [name for name, share in capitals.items() if share >= CASED]
+    for name, share in capitals.items() if with_them else ():
+        if share < LOWER_CASED:
+            yield name, f"no capital letters, but {' and '.join(with_them)} has them"
+
+
+CUT_OTHERWISE = 0.04
+"""Words of one text that the other has only with a space inside ("do n't" for "don't"): 0.4% in
+outputs of real systems, 0.2% in Japanese from the same segmenter, 9% where long words were cut in
+two, 10 to 20% in untokenised text, 70% in text split into letters."""
+
+
+def look_for_other_words(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Texts whose words are cut in other places than those of the first reference."""
+    first, *more = inputs.words.references
+    for text in [*inputs.words.hypotheses, *more]:
+        for one, other in ((text, first), (first, text)):
+            words, crossing = 0, []
+            for row, against in zip(one.rows, other.rows, strict=True):
+                known, joined, spaced = set(against), "".join(against), " ".join(against)
+                longer = [token for token in row if len(token) > 1]
+                words += len(longer)
+                crossing += [
+                    t for t in longer if t not in known and t in joined and t not in spaced
+                ]
+            share = len(crossing) / max(words, MIN_CASED)
+            if text.has_enough and share > CUT_OTHERWISE:
+                said = f"{percent(share)} of the words of {one.name}, such as {shown(crossing[0])}"
+                yield text.name, f"{said}, are in more than one piece in {other.name}"
 
 
 # Each text by itself
@@ -500,7 +479,7 @@ def look_at_words(
     inputs: Inputs, why: Callable[[SampledText], str | None]
 ) -> Iterator[tuple[str, str]]:
     """Texts that are not split into the words that are counted."""
-    for text in inputs.words.texts if inputs.counts_words else ():
+    for text in inputs.words.texts:
         if said := why(text):
             yield text.name, said
 

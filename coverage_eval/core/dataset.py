@@ -14,8 +14,7 @@ from os import PathLike
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import Text, held_text, is_pipe, read_parallel, source_name
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.files import Text, held_text, read_parallel, source_name
 from coverage_eval.core.text import is_text, read_segments
 from fast_align_wrapper.text import Segment
 
@@ -246,8 +245,6 @@ class GivenTexts(NamedTuple):
 class Dataset:
     """The texts of a test set, which can be read several times, row by row.
 
-    Standard input and pipes, which can be read only once, are copied to disk.
-
     Args:
         systems: The text of each system's output, by the system's name.
         references: The text of each reference.
@@ -310,11 +307,11 @@ class Dataset:
         texts: dict[str, list[Segment]] = {}
 
         def hold(name: str, segments: Any) -> Text:
+            held = _segments(segments, name)
             if unaligned:
-                segments = segments_of(segments, name)
-                segments = [one if isinstance(one, str) else " ".join(one) for one in segments]
-            texts[name] = _segments(segments, name)
-            return held_text(name, texts[name])
+                held = [one if isinstance(one, str) else " ".join(one) for one in held]
+            texts[name] = held
+            return held_text(name, held)
 
         def hold_output(name: str, output: Any) -> Text:
             is_text = unaligned and isinstance(output, str)
@@ -336,6 +333,19 @@ class Dataset:
             raise DataError("no segments to score")
         return cls(outputs, held_references, source, held_peers)
 
+    @classmethod
+    def of_segment(
+        cls, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Dataset:
+        """A segment's texts; the reference may be a list of several."""
+        if isinstance(reference, Iterator):  # it can be read only once
+            reference = list(reference)
+        if reference is not None:
+            several = depth(reference) > depth(hypothesis)
+            reference = [[one] for one in reference] if several else [reference]
+        sources = None if source is None else [source]
+        return cls.of_lists({ONE_SYSTEM: [hypothesis]}, reference, sources)
+
     @cached_property
     def sample(self) -> RowSample:
         """Some rows of the test set, which is read for them once."""
@@ -347,25 +357,15 @@ class Dataset:
         Raises:
             DataError: As :func:`~coverage_eval.core.files.read_parallel`.
         """
-        return iter(self._copy) if any(map(is_pipe, self._texts)) else self._read()
-
-    @property
-    def _texts(self) -> list[Text]:
         outputs, references, source, peers = self.given
-        return [*outputs.values(), *references, *peers, *([] if source is None else [source])]
-
-    @cached_property
-    def _copy(self) -> DiskList[Row]:
-        return DiskList(self._read())
-
-    def _read(self) -> Iterator[Row]:
+        texts = [*outputs.values(), *references, *peers, *([] if source is None else [source])]
         first = len(self.systems)
         second = first + len(self.references)
         last = second + len(self.peers)
         cuts = self._cuts or repeat(())
-        for lines, cut in zip(read_parallel(*self._texts), cuts, strict=bool(self._cuts)):
-            source = None if self.source is None else lines[-1]
-            yield Row(lines[:first], lines[first:second], source, lines[second:last], cut)
+        for lines, cut in zip(read_parallel(*texts), cuts, strict=bool(self._cuts)):
+            line = None if source is None else lines[-1]
+            yield Row(lines[:first], lines[first:second], line, lines[second:last], cut)
 
     def batches(self) -> Iterator[Batch]:
         """The segments in batches, those of the sample if it has them all."""
@@ -396,7 +396,7 @@ def split_references(
         list(item) if isinstance(item, Iterator) else item
         for item in segments_of(references, "the reference")
     ]
-    if _depth(references) <= max(1, _depth(hypotheses)):
+    if depth(references) <= max(1, depth(hypotheses)):
         _check_tokens(hypotheses, references)
         return [references]
     several: list[Sequence[Segment]] = [
@@ -425,11 +425,11 @@ def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> No
         )
 
 
-def _depth(value: Any) -> int:
+def depth(value: Any) -> int:
     """How deep lists are nested: 0 for a string, 1 for a list of strings or an empty list."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return 0
-    return 1 + max((_depth(item) for item in value), default=0)
+    return 1 + max(map(depth, value), default=0)
 
 
 def _numbered(what: str, texts: Sequence[Any]) -> list[str]:

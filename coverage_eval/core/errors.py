@@ -1,4 +1,4 @@
-"""The errors that a user can cause; each message can be printed unchanged.
+"""What users are told of their input: errors, warnings and findings, each message in one line.
 
 Library code raises these, and only :mod:`coverage_eval.cli` turns them into exit codes. The word
 aligner has its own: :class:`AlignerError`.
@@ -6,8 +6,11 @@ aligner has its own: :class:`AlignerError`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
+from enum import IntEnum
 from numbers import Integral
+from typing import NamedTuple
 
 from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
 
@@ -53,6 +56,58 @@ class UnequalLinesError(DataError):
 
 class MissingDependencyError(CoverageEvalError, ImportError):
     """A package or program that a feature needs is not installed; the message names the command."""
+
+
+class CorpusWarning(UserWarning):
+    """A text was repaired on reading, or looks wrong; the message names it."""
+
+
+class ReadingNote(UserWarning):
+    """A text was read in a way that is worth knowing, but nothing is wrong with it."""
+
+
+class Gravity(IntEnum):
+    """How much a finding matters, the most serious first."""
+
+    MEANINGLESS = 0
+    """The score means nothing: the command ends with an error unless it is forced."""
+    VOID = 1
+    """The low scores of one text mean nothing: a warning, and it is never the best."""
+    DOUBT = 2
+    """The score may mislead: a warning."""
+    NOTE = 3
+    """Something to know when reading the score."""
+
+
+class Finding(NamedTuple):
+    """Something in the input that is probably a mistake.
+
+    Attributes:
+        check: Name of the check, such as ``subwords``.
+        message: One line: the texts, what was seen, with figures, and what to do.
+        texts: The names of the texts; empty if it is about all of them.
+        gravity: How much it matters.
+    """
+
+    check: str
+    message: str
+    texts: tuple[str, ...] = ()
+    gravity: Gravity = Gravity.DOUBT
+
+
+def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
+    """Issue a Python warning for each finding that is not a note.
+
+    Args:
+        findings: The findings.
+        stacklevel: As in :func:`warnings.warn`, counted from the caller.
+    """
+    for finding in findings:
+        if finding.gravity < Gravity.NOTE:
+            warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
+
+
+# What settings may be
 
 
 def check_encodable(texts: Iterable[str], what: str) -> None:

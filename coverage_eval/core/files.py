@@ -23,7 +23,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import IO, Any, BinaryIO, Protocol, TextIO, TypeAlias
 
-from coverage_eval.core.errors import DataError, UnequalLinesError
+from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -59,6 +59,10 @@ class Column:
 
     columns: TextColumns
     name: str
+
+    def __str__(self) -> str:
+        """As it was named."""
+        return ":".join(filter(None, (str(self.columns.source), self.name)))
 
 
 Text: TypeAlias = "Source | Column"
@@ -96,6 +100,10 @@ _UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda packed: gzip.GzipFile(fileobj=packed, mode="rb"),
     ".zst": zstd.ZstdFile,
 }
+_CARRIAGE_RETURNS = (
+    "ends in a carriage return, which was stripped, as on all further lines of the file",
+    "has carriage returns inside; if they end lines, replace them: tr '\\r' '\\n'",
+)
 _OTHER_FILES = {
     b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
@@ -104,14 +112,6 @@ _OTHER_FILES = {
     "\"import pandas as pd; pd.read_excel('FILE.xlsx').to_csv('FILE.csv', index=False)\"",
 }
 """First bytes of files that are not text, and what to do with such a file."""
-
-
-class CorpusWarning(UserWarning):
-    """A text was repaired on reading, or looks wrong; the message names it."""
-
-
-class ReadingNote(UserWarning):
-    """A text was read in a way that is worth knowing, but nothing is wrong with it."""
 
 
 def source_name(source: Text) -> str:
@@ -132,16 +132,16 @@ def is_held(source: Text) -> bool:
     return isinstance(source, Column) and isinstance(source.columns, HeldText)
 
 
-def check_source(*sources: Text | None) -> None:
-    """Raise if a text cannot be read; None is ignored.
+def check_source(*sources: Text) -> None:
+    """Raise if a text cannot be read.
 
     Raises:
         DataError: A file does not exist or is a folder, or lacks a column.
     """
     for source in sources:
-        if source is None or is_held(source) or str(file_of(source)) == STDIN:
-            continue
         path = Path(file_of(source))
+        if is_held(source) or str(path) == STDIN:
+            continue
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name a text file")
         if not path.exists():
@@ -150,24 +150,12 @@ def check_source(*sources: Text | None) -> None:
             next(read_segments(source), None)
 
 
-def is_pipe(source: Text) -> bool:
-    """Whether a text can be read only once: standard input and pipes."""
-    file = file_of(source)
-    is_no_file = str(file) == STDIN or (Path(file).exists() and not Path(file).is_file())
-    return is_no_file and not is_held(source)
+def is_pipe(source: Source) -> bool:
+    """Whether a file can be read only once: standard input and pipes."""
+    return str(source) == STDIN or (Path(source).exists() and not Path(source).is_file())
 
 
-def check_readable_again(*sources: Text) -> None:
-    """Raise if a text can be read only once.
-
-    Raises:
-        DataError: One of the sources is not a file.
-    """
-    for source in filter(is_pipe, sources):
-        raise DataError(f"{source_name(source)}: is read several times; give a file")
-
-
-def check_stdin(*sources: Text | None) -> None:
+def check_stdin(*sources: Text) -> None:
     """Raise if standard input is named twice: each reader would get only a part.
 
     Columns of one table count once, because they are read together.
@@ -178,7 +166,7 @@ def check_stdin(*sources: Text | None) -> None:
     readers = {
         source.columns if isinstance(source, Column) else number
         for number, source in enumerate(sources)
-        if source is not None and not is_held(source) and str(file_of(source)) in _STDIN_NAMES
+        if not is_held(source) and str(file_of(source)) in _STDIN_NAMES
     }
     if len(readers) > 1:
         raise DataError("'-' (standard input) is named more than once; give all but one as files")
@@ -231,15 +219,9 @@ def read_segments(source: Text, shown: Source | None = None) -> Iterator[str]:
                 segment = segment.removesuffix("\r")  # noqa: PLW2901
                 if not warned:
                     warned = True
-                    message = (
-                        "has carriage returns inside; if they end lines, replace them: "
-                        "tr '\\r' '\\n'"
-                        if is_inside
-                        else "ends in a carriage return, which was stripped, as on all further "
-                        "lines of the file"
-                    )
                     where = f"{source_name(shown)}: line {number}"
-                    warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
+                    said = _CARRIAGE_RETURNS[is_inside]
+                    warnings.warn(f"{where} {said}", CorpusWarning, stacklevel=2)
             yield segment
         offset += len(block)
 

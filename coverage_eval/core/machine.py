@@ -11,9 +11,10 @@ import time
 import weakref
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import cached_property
 from itertools import accumulate
-from tempfile import SpooledTemporaryFile, gettempdir
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coverage_eval.core.errors import CoverageEvalError
@@ -153,12 +154,8 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-_HELD_IN_MEMORY = 1 << 20
-"""Most bytes of items that are kept without a file."""
-
-
 class DiskList(Sequence[T]):
-    """A list of items that can be pickled, in a temporary file if it is long.
+    """A list of items that can be pickled, in a temporary file.
 
     >>> items = DiskList(iter(["a", "b", "c"]))
     >>> list(items), items[-1], len(items)
@@ -175,34 +172,25 @@ class DiskList(Sequence[T]):
     """
 
     def __init__(self, items: Iterable[T] = ()) -> None:
-        self._file = SpooledTemporaryFile(_HELD_IN_MEMORY)  # noqa: SIM115 (it lasts as long)
-        weakref.finalize(self, self._file.close)
         self._ends = array("q", [0])
-        self._at_end = True
-        self._lock = threading.Lock()  # an aligner reads its text in another thread
         for item in items:
             self.append(item)
 
+    @cached_property
+    def _file(self) -> int:
+        """The descriptor of the file, which is made for the first item."""
+        file = TemporaryFile(buffering=0)  # noqa: SIM115 (it lasts as long)
+        weakref.finalize(self, file.close)
+        return file.fileno()
+
     def append(self, item: T) -> None:
         """Append an item."""
-        data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
-        with self._lock, self._named_errors():
-            if not self._at_end:
-                self._file.seek(0, os.SEEK_END)
-                self._at_end = True
-            self._file.write(data)
-            self._ends.append(self._ends[-1] + len(data))
-
-    @contextmanager
-    def _named_errors(self) -> Iterator[None]:
-        """Say where the disk is full, and drop what Python would try to write again at its end."""
-        try:
-            yield
-        except OSError as error:
-            with suppress(OSError):
-                self._file.close()
-            place = f"temporary files in {gettempdir()}"
-            raise OSError(error.errno, error.strerror, place) from error
+        data = memoryview(pickle.dumps(item, pickle.HIGHEST_PROTOCOL))
+        end = self._ends[-1]
+        while data:
+            written = os.pwrite(self._file, data, end)
+            data, end = data[written:], end + written
+        self._ends.append(end)
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -211,8 +199,6 @@ class DiskList(Sequence[T]):
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]
-        with self._lock, self._named_errors():
-            self._at_end = False
-            self._file.seek(self._ends[places])
-            data = self._file.read(self._ends[places + 1] - self._ends[places])
-        return pickle.loads(data)  # noqa: S301 (our own)
+        start, end = self._ends[places : places + 2]
+        # Without a position that is shared: an aligner reads its text in another thread.
+        return pickle.loads(os.pread(self._file, end - start, start))  # noqa: S301 (our own)

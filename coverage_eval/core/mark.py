@@ -107,9 +107,6 @@ class Explanation:
         """The explanation as plain values; positions from 0."""
         return plain_columns(self.columns)
 
-    def __str__(self) -> str:
-        return list_findings(self.marks)
-
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Columns as plain values for JSON: findings as mappings, with positions from 0."""

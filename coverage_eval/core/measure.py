@@ -5,16 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
-from coverage_eval.core.errors import DataError, require_integer
+from coverage_eval.core.errors import DataError, Finding, require_integer
 from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
@@ -95,10 +94,10 @@ class Result:
             system=system,
             segments=self.segments,
         )
-        score = replace(score, signature=score.signature.with_settings(self.signed))
-        if len(statistics) < self.segments:  # sums
-            return score
-        return replace(score, of_segments=partial(self.segment_scores, name, system))
+        signature = score.signature.with_settings(self.signed)
+        are_sums = len(statistics) < self.segments
+        of_segments = None if are_sums else partial(self.segment_scores, name, system)
+        return replace(score, signature=signature, of_segments=of_segments)
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
@@ -327,7 +326,7 @@ class TextMetric(Metric):
         """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
 
         :meth:`score` makes a score from them, and
-        :func:`coverage_eval.core.significance.paired_test` tests differences with them.
+        :func:`coverage_eval.core.significance.pair_tests` tests differences with them.
         Arguments and errors are those of :meth:`corpus_score`.
         """
         return self._run(*texts, **how).statistics_of(self.name)
@@ -346,17 +345,15 @@ class TextMetric(Metric):
             reference: A reference of the same form, or a list of several references.
             source: The source segment, if the metric needs it.
         """
-        return self.corpus_score(*one_segment(hypothesis, reference, source))
+        texts = Dataset.of_segment(hypothesis, reference, source)
+        return self._measure(texts).score(self.name)
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[Any]:
         """The marks of one segment, such as repeated n-grams or dropped words."""
-        texts = one_segment(hypothesis, reference, source)
-        self.check_needs(*texts[1:])
-        ((found,),) = self.explain(
-            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
-        )
+        texts = Dataset.of_segment(hypothesis, reference, source)
+        (found,) = self._measure(texts, evidence=True).evidence_of(self.name)
         return list(found.marks)
 
     def _run(
@@ -366,25 +363,14 @@ class TextMetric(Metric):
         sources: Any = None,
         *,
         peers: Any = (),
-        jobs: int = 1,
+        **how: Any,
     ) -> Result:
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        self.check_needs(dataset.references or None, dataset.source)
-        return measure(dataset, {self.name: self.fit(dataset.sample)}, jobs=jobs)
+        texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        return self._measure(texts, **how)
 
-
-def one_segment(
-    hypothesis: Segment, reference: Any, source: Segment | None
-) -> tuple[list[Segment], Any, list[Segment] | None]:
-    """A segment's texts as a corpus of one; the reference may be a list of several."""
-    if isinstance(reference, Iterator):  # it can be read only once
-        reference = list(reference)
-    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
-    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
-        several = any(not isinstance(item, str) for item in reference)
-    if reference is not None:
-        reference = [[one] for one in reference] if several else [reference]
-    return [hypothesis], reference, None if source is None else [source]
+    def _measure(self, texts: Dataset, **how: Any) -> Result:
+        self.check_needs(texts.references or None, texts.source)
+        return measure(texts, {self.name: self.fit(texts.sample)}, **how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,9 +398,6 @@ class TokenMetric(TextMetric):
 
     def settings(self) -> Mapping[str, object]:
         """All fields, with the tokeniser's last."""
-        own = {
-            item.name: getattr(self, item.name)
-            for item in fields(self)
-            if item.name not in {"tokenize", "lowercase"}
-        }
+        own = dict(super().settings())
+        del own["tokenize"], own["lowercase"]
         return own | self.tokens.settings

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
-from coverage_eval.core.errors import DataError, require_flag
+from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.version import __version__
 
@@ -160,25 +159,17 @@ class Score:
     def __float__(self) -> float:
         return self.score
 
-    def format(self, width: int = 2, *, score_only: bool = False) -> str:
-        """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``.
-
-        Args:
-            width: Digits after the decimal point.
-            score_only: Leave the signature out.
-        """
-        text = f"{self.score:.{width}f}"
-        if self.interval is not None:
-            text += f" [{self.interval.low:.{width}f}, {self.interval.high:.{width}f}]"
-        return text if score_only else f"{self.signature} = {text}"
-
     def __str__(self) -> str:
-        return self.format()
+        """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``."""
+        text = f"{self.signature} = {self.score:.2f}"
+        if self.interval is not None:
+            text += f" [{self.interval.low:.2f}, {self.interval.high:.2f}]"
+        return text
 
     __repr__ = __str__
 
     def __format__(self, spec: str) -> str:
-        """The number in a format such as ``.2f``; without one, as :meth:`format`."""
+        """The number in a format such as ``.2f``; without one, the line."""
         return format(self.score, spec) if spec else str(self)
 
     def to_dict(self) -> dict[str, Any]:

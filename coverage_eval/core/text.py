@@ -23,21 +23,8 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.files import (
-    STDIN,
-    Column,
-    CorpusWarning,
-    ReadingNote,
-    Source,
-    Text,
-    atomic_write,
-    check_columns,
-    check_source,
-    copy_of_pipe,
-    source_name,
-    too_long,
-)
+from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
+from coverage_eval.core.files import Column, Source, Text, source_name
 from coverage_eval.core.show import csv_record, is_formula
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
@@ -90,7 +77,8 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
     """What a name means: a file of lines, or a column of a table.
 
     An existing file whose name has a colon is that file. Otherwise the column follows the first
-    colon after a table's ending, or after ``-`` or ``/dev/fd/N``.
+    colon after a table's ending, or after ``-`` or ``/dev/fd/N``. A pipe becomes a text that can be
+    read several times.
 
     Args:
         name: Such as ``out.txt``, ``-``, ``out.jsonl.gz:mt`` or ``-:mt``.
@@ -104,9 +92,9 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
         raise DataError(f"{path}: is a URL; download the file first, and name it here")
     file, column = _split(name)
     if column is None:
-        return name
+        return Column(TextTable(name), "") if files.is_pipe(name) else name
     tables = {} if tables is None else tables
-    file = STDIN if file == "/dev/stdin" else file
+    file = files.STDIN if file == "/dev/stdin" else file
     return Column(tables.setdefault(file, TextTable(file)), column)
 
 
@@ -205,7 +193,7 @@ class TextTable:
         return next(self._fields())[1]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        r"""The texts of some columns, row by row.
+        r"""The texts of some columns, row by row; the column without a name is whole lines.
 
         A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line. Line
         breaks inside a cell become a space each; a note says at the end in how many cells.
@@ -217,6 +205,9 @@ class TextTable:
                 segment and system.
             MissingDependencyError: The file is Parquet, and pyarrow is not installed.
         """
+        if columns == [""]:
+            yield from ((line,) for line in self._lines())
+            return
         warned = False
         broken: Counter[str] = Counter()
         for place, cells in self.cells(columns):
@@ -257,7 +248,7 @@ class TextTable:
             try:
                 yield place, [find_field(record, name) for name in columns]
             except KeyError as missing:
-                check_columns(self._at(place), field_names(record), missing.args)
+                files.check_columns(self._at(place), field_names(record), missing.args)
 
     def all_names(self) -> list[str]:
         """The names of the columns; in JSON Lines, of all lines, each of which is read.
@@ -268,7 +259,7 @@ class TextTable:
         if self._kind == "json":
             return list(dict.fromkeys(name for _, record in self._rows() for name in record))
         names = self.names()
-        check_columns(source_name(self.source), names, names)
+        files.check_columns(source_name(self.source), names, names)
         return names
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -287,11 +278,11 @@ class TextTable:
     @cached_property
     def _path(self) -> Path:
         """The file; of a pipe, a copy that is removed with this object."""
-        check_source(self.source)
-        if str(self.source) != STDIN and Path(self.source).is_file():
+        files.check_source(self.source)
+        if str(self.source) != files.STDIN and Path(self.source).is_file():
             return Path(self.source)
         self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
-        copy_of_pipe(self.source, self._copy)
+        files.copy_of_pipe(self.source, self._copy)
         return Path(self._copy.name)
 
     @cached_property
@@ -332,7 +323,7 @@ class TextTable:
                     raise DataError(f"{self._at('line 1')}: has the names of columns: {there}")
                 names = [str(number) for number in range(1, len(names) + 1)]
                 rows = chain([header], rows)
-            check_columns(self._at("line 1"), names, columns)
+            files.check_columns(self._at("line 1"), names, columns)
             for line, fields in rows:
                 yield f"line {line}", dict(zip(names, fields, strict=True))
 
@@ -365,7 +356,7 @@ class TextTable:
             for row in reader:
                 yield reader.line_num, row or [""]  # an empty line is one empty field
         except csv.Error as error:
-            reason = f"a field {too_long()}" if "field limit" in str(error) else error
+            reason = f"a field {files.too_long()}" if "field limit" in str(error) else error
             raise DataError(f"{self._at(f'line {reader.line_num}')}: {reason}") from error
 
     @cached_property
@@ -400,7 +391,7 @@ class TextTable:
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         names = self.names()
         wanted = [name if name in names else name.partition(".")[0] for name in columns]
-        check_columns(source_name(self.source), names, wanted)
+        files.check_columns(source_name(self.source), names, wanted)
         wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
             try:
@@ -464,7 +455,7 @@ def _text_of(cell: object) -> str:
         except UnicodeEncodeError as error:  # JSON can encode half a character
             raise ValueError(f"not valid Unicode: half a character at {error.start + 1}") from None
         if length > files.MAX_LINE_BYTES:
-            raise ValueError(too_long())
+            raise ValueError(files.too_long())
     return cell
 
 
@@ -484,14 +475,12 @@ def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
     Returns:
         The new name of each of the user's columns; most keep their own.
     """
-    names, found = list(names), dict.fromkeys(taken, "")
-    used = {*found, *names}
-    free = {}
+    names, taken = list(names), set(taken)
+    free: dict[str, str] = {}
     for name in names:
         new = name
-        while new in found or (new != name and new in used):
+        while new in taken or (new != name and new in {*names, *free.values()}):
             new = f"input {new}"
-        used.add(new)
         free[name] = new
     return free
 
@@ -513,12 +502,10 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.
     """
     ending, changed = Path(path).suffix.lower(), 0
-    with atomic_write(path) as file:
+    with files.atomic_write(path) as file:
         if ending not in {".csv", ".tsv"}:
             for record in records:
-                line = json.dumps(record, ensure_ascii=False, default=str)
-                # JSON may encode half a character, which UTF-8 cannot.
-                file.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
+                file.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
             return 0
         write = csv_record if ending == ".csv" else partial(_tsv_record, path)
         file.write(f"{write(columns)}\n")

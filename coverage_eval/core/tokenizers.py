@@ -15,8 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from coverage_eval.core.errors import DataError, MissingDependencyError, require_flag
-from coverage_eval.core.files import CorpusWarning, Source, read_segments, source_name
+from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, require_flag
+from coverage_eval.core.files import Source, read_segments, source_name
 from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
 _NEED_MODELS = ("flores101", "flores200")

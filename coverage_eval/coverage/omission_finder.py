@@ -37,7 +37,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
-from coverage_eval.core.checks import warn_of
 from coverage_eval.core.dataset import (
     ONE_SYSTEM,
     Batch,
@@ -47,7 +46,7 @@ from coverage_eval.core.dataset import (
     answer_ahead,
     make_batches,
 )
-from coverage_eval.core.errors import DataError, require_flag, require_integer
+from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
 from coverage_eval.core.mark import Mark, places
 from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.null_scores import (

@@ -12,13 +12,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
-from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding, Gravity
 from coverage_eval.core.files import (
     Column,
     Text,
-    check_readable_again,
     check_source,
     check_stdin,
     held_text,
@@ -182,18 +180,15 @@ def match_lines(
         progress: Where to report the share of the work that is done.
 
     Raises:
-        DataError: A text cannot be read; an output is no translation of its source; the source can
-            be read only once.
+        DataError: A text cannot be read; an output is no translation of its source.
         TypeError: Neither source and model nor a reference.
         AlignerError: The model cannot be read.
     """
     given = texts.given
     if given.source is not None and (segmenter := _segmenter(aligner)):
         lines = given.source
-        check_readable_again(lines)
     elif given.references:
         lines = given.references[0]
-        check_readable_again(lines)
         tokenize = "13a" if tokenize == "none" else tokenize
         every_line = chain.from_iterable(read_blocks(lines))
         segmenter = Segmenter.of_references(tokenize, every_line)
@@ -250,7 +245,7 @@ def _line_by_line(text: Text, lines: Text) -> Text:
 
 def is_of_rows(text: Text) -> bool:
     """Whether each row of a text is a document, as in a table; a file is one document."""
-    return isinstance(text, Column) and isinstance(text.columns, TextTable)
+    return isinstance(text, Column) and bool(text.name)
 
 
 def read_blocks(text: Text) -> Iterator[list[str]]:
@@ -260,9 +255,11 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
         DataError: As :func:`~coverage_eval.core.files.read_segments` or
             :meth:`~coverage_eval.core.text.TextTable.cells`; a cell is not text.
     """
-    if not (isinstance(text, Column) and isinstance(text.columns, TextTable)):
+    if not is_of_rows(text):
         yield list(read_segments(text))
         return
+    assert isinstance(text, Column)
+    assert isinstance(text.columns, TextTable)
     for where, (cell,) in text.columns.cells([text.name]):
         if not isinstance(cell, str):
             raise DataError(

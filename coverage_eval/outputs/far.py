@@ -14,8 +14,9 @@ from itertools import chain
 from statistics import median_low
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.checks import MIN_SEGMENTS, Finding, Gravity, percent
+from coverage_eval.core.checks import MIN_SEGMENTS, percent
 from coverage_eval.core.dataset import RowSample
+from coverage_eval.core.errors import Finding, Gravity
 from fast_align_wrapper.text import tokenize
 
 FAR_SHORT = 0.7

@@ -20,8 +20,8 @@ from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset, Request, Row, RowSample
+from coverage_eval.core.errors import Finding
 from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
 

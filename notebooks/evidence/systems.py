@@ -11,7 +11,7 @@ from scores import by
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.dataset import Batch, Dataset
 from coverage_eval.core.metric import Metric
-from coverage_eval.core.significance import paired_test, percentile_interval, sample_scores
+from coverage_eval.core.significance import pair_tests, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.repetition.rep import REP
@@ -73,8 +73,9 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> pd.DataFrame
         p_values = []
         for one, other in zip(names[::2], names[1::2], strict=True):
             both = {one: statistics[one], other: statistics[other]}
-            test = paired_test(metric, both, one, test="randomization", resamples=999)
-            p_values.append(test[other].p_value)
+            pair = (other, one)
+            (test,) = pair_tests([(metric, both)], [pair], test="randomization", resamples=999)
+            p_values.append(test[pair].p_value)
         sure = sum(p < 0.05 for p in p_values)
         rows.append((label, EQUALS, sure, min(p_values)))
     return pd.DataFrame(rows, columns=["score", "pairs", "with p < .05", "smallest p"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import islice
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +15,8 @@ from coverage_eval.align.checks import (
     piece_fits,
     unknown_words,
 )
-from coverage_eval.core.checks import Finding, Inputs, Sample, run_checks
+from coverage_eval.core.checks import Inputs, Sample, run_checks
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize
@@ -53,9 +53,8 @@ def model() -> Iterator[FastAlign]:
 
 def check_model(seen: Sample, model: FastAlign) -> list[Finding]:
     """What all checks say of texts that this model is to align."""
-    aligner = SimpleNamespace(model=model)
     orders = list(find_orders_by_model(model, seen))
-    found = run_checks(CHECKS, Inputs(seen, aligner=aligner, by_model=seen, orders=orders))
+    found = run_checks(CHECKS, Inputs(seen, model=model, by_model=seen, orders=orders))
     assert not any("\n" in finding.message for finding in found)
     return found
 

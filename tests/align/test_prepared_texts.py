@@ -10,7 +10,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.core.tokenizers import StopWords, Tokenizer
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.omissions import Omissions

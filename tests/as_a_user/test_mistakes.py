@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning
 from tests.conftest import RunCli
 from tests.core.spoil import confuse, glue
 from tests.grammar import generate

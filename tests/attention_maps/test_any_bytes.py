@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import FORMATS, load
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning, DataError
 from tests.attention_maps.writers import CASES, SAMPLES
 
 HEADS = np.full((2, 3, 2, 2), 0.5)  # [layers, heads, T, S]

@@ -15,8 +15,7 @@ from coverage_eval.attention_maps import (
     from_ctranslate2,
     from_huggingface,
 )
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning, DataError
 from tests.attention_maps.writers import SAMPLES
 
 SOURCES = [s.source for s in SAMPLES]

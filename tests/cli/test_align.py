@@ -132,8 +132,6 @@ def error_of(run_cli, status, *arguments, cwd, **options):
         (("train", "src", "missing", "-o", "new"), "missing: no such file"),
         (("train", "blank", "blank", "-o", "new"),
          "cannot train: no pair of segments has words on both sides"),
-        (("train", "-", "tgt", "--prepare-for", "omissions", "-o", "new"),
-         "standard input: is read several times; give a file"),
         (("apply", "missing", "src", "tgt"), "missing: no such file"),
         (("apply", "src", "src", "tgt"),
          "src: no model of 'align train', or damaged (File is not a zip file)"),

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import fit_words
 from coverage_eval.comparison.segments import present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare
-from coverage_eval.core.files import CorpusWarning
+from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.core.significance import (
     bootstrap_interval,
     holm,
-    paired_test,
+    pair_tests,
 )
+from coverage_eval.evaluation import fit_words
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
@@ -64,9 +64,10 @@ def test_sharing_resamples_changes_nothing(test):
     for name, metric in together.metrics.items():
         result = together.measured
         statistics = dict(zip(result.systems, result.statistics[name], strict=True))
-        found = paired_test(metric, statistics, "drops", test=test, resamples=100, seed=7)
+        pairs = [("base", "drops"), ("repeats", "drops")]
+        (tested,) = pair_tests([(metric, statistics)], pairs, test=test, resamples=100, seed=7)
+        found = {name: difference for (name, _), difference in tested.items()}
         adjusted = holm([item.p_value for item in found.values()])
-        assert list(found) == ["base", "repeats"]
         for system, cells in together.rows.items():
             cell = cells[name]
             interval = bootstrap_interval(metric, statistics[system], resamples=100, seed=7)

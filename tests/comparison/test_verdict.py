@@ -18,7 +18,7 @@ from coverage_eval.comparison.verdict import (
     Situation,
     decide,
 )
-from coverage_eval.core.significance import holm, pair_tests, paired_test
+from coverage_eval.core.significance import holm, pair_tests
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.quality.meteor.metric import METEOR
@@ -27,7 +27,7 @@ from coverage_eval.repetition.rep import REP
 from tests.core.spoil import confuse
 from tests.grammar import generate
 
-pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.files.CorpusWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 
 REFERENCES = [" ".join(pair.target) for pair in generate(200, seed=4)]
 METRICS = {
@@ -283,8 +283,10 @@ def test_pairs_are_tested_as_one_by_one():
         for (metric, systems), own in zip(columns, tested, strict=True):
             for one, two in pairs:
                 alone = {name: systems[name] for name in (one, two)}
-                expected = paired_test(metric, alone, two, test=test, resamples=100, seed=3)
-                assert own[one, two] == expected[one]
+                (expected,) = pair_tests(
+                    [(metric, alone)], [(one, two)], test=test, resamples=100, seed=3
+                )
+                assert own[one, two] == expected[one, two]
     for name in found.metrics:  # those of the baseline are the table's
         said = {frozenset(t[1:3]): t.p for t in found.situation.tests if t.metric == name}
         for system in found.others:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import ReadingNote
+from coverage_eval.core.errors import DataError, ReadingNote
 from coverage_eval.core.text import TextTable, find_field
 
 ROWS: list[dict[str, Any]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from sacrebleu.significance import PairedTest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core import significance
-from coverage_eval.core.significance import holm, paired_test
+from coverage_eval.core.metric import Metric, Statistics
+from coverage_eval.core.significance import Difference, holm, pair_tests
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.quality.sacre import BLEU, CHRF
@@ -33,6 +35,15 @@ def system(rate: float, seed: int) -> list[str]:
 SYSTEMS = {"base": system(0.02, 1), "like": system(0.02, 2), "worse": system(0.06, 3)}
 
 
+def against_first(
+    metric: Metric, systems: dict[str, Statistics], **how: Any
+) -> dict[str, Difference]:
+    """Tests of all systems against the first."""
+    first, *others = systems
+    (tested,) = pair_tests([(metric, systems)], [(name, first) for name in others], **how)
+    return {name: difference for (name, _), difference in tested.items()}
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs"), [(BLEU(), sacrebleu.BLEU()), (CHRF(), sacrebleu.CHRF())]
 )
@@ -42,7 +53,7 @@ def test_p_values_are_sacrebleus(ours, theirs, test, name):
     paired = PairedTest(named, {ours.name: theirs}, [REFERENCES], test_type=name, n_samples=400)
     _, results = paired()
     statistics = {key: ours.statistics(lines, REFERENCES) for key, lines in named}
-    found = paired_test(ours, statistics, "base", test=test, resamples=400)
+    found = against_first(ours, statistics, test=test, resamples=400)
     for (key, _), expected in zip(named[1:], results[ours.name][1:], strict=True):
         # sacreBLEU sums in single precision and counts ties as smaller, so a few trials differ.
         assert found[key].p_value == pytest.approx(expected.p_value, abs=3.01 / 401)
@@ -74,7 +85,7 @@ def test_false_positives_are_near_the_level(test, least, most, of_three):
         systems = {
             name: np.stack([generator.binomial(words, 0.06), words], axis=1) for name in "abc"
         }
-        found = paired_test(RATIO, systems, "a", test=test, resamples=200, seed=seed)
+        found = against_first(RATIO, systems, test=test, resamples=200, seed=seed)
         p_values = [item.p_value for item in found.values()]
         single += sum(p < 0.05 for p in p_values)
         family += min(holm(p_values)) < 0.05
@@ -87,7 +98,7 @@ def test_equal_outputs_have_a_p_value_of_1():
     statistics = REP().statistics(SYSTEMS["worse"], REFERENCES)
     for test in ("bootstrap", "randomization"):
         systems = {"a": statistics, "b": statistics}
-        result = paired_test(REP(), systems, "a", test=test, resamples=99)
+        result = against_first(REP(), systems, test=test, resamples=99)
         assert result["b"].p_value == 1
         assert result["b"].difference == 0
 

@@ -15,13 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import (
-    CorpusWarning,
-    read_parallel,
-    read_segments,
-    zstd,
-)
+from coverage_eval.core.errors import CorpusWarning, DataError
+from coverage_eval.core.files import read_parallel, read_segments, zstd
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.text import tokenize
 

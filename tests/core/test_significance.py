@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.significance import bootstrap_interval, resample_counts, rounded_views
+from coverage_eval.core.significance import bootstrap_interval, resample_counts, stack_rounded
 from coverage_eval.repetition.rep import REP
 
 
@@ -42,7 +42,7 @@ def test_undefined_resamples_are_left_out():
 def test_sums_are_exact_in_any_order(values, whole, order):
     """So they do not depend on how threads and processors share the work."""
     given_values = np.array([values, [float(whole)] * len(values)]).T
-    rounded = rounded_views({"a": given_values, "b": given_values[::-1]})["a"]
+    rounded = stack_rounded({"a": given_values, "b": given_values[::-1]})[:, 0]
     np.testing.assert_array_equal(rounded[:, 1], given_values[:, 1])
     np.testing.assert_allclose(rounded.sum(axis=0), given_values.sum(axis=0), 1e-12, 1e-200)
     shuffled = order.sample(rounded[:, 0].tolist(), len(values))

@@ -19,15 +19,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.files import (
-    Column,
-    CorpusWarning,
-    check_stdin,
-    read_parallel,
-    read_segments,
-    zstd,
-)
+from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
+from coverage_eval.core.files import Column, check_stdin, read_parallel, read_segments, zstd
 from coverage_eval.core.text import ONE_A_LINE, TextTable, find_text, write_records
 
 Columns = Mapping[str, Sequence[str]]

@@ -9,24 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.align.checks import CHECKS
-from coverage_eval.core.checks import (
-    Check,
-    Finding,
-    Gravity,
-    Inputs,
-    Sample,
-    SampledText,
-    run_checks,
-    warn_of,
-)
-from coverage_eval.core.files import CorpusWarning, read_parallel
-from coverage_eval.core.line_checks import (
+from coverage_eval.align.checks import (
+    CHECKS,
     LAGS,
     count_shared,
     find_orders,
     find_orders_of_lengths,
 )
+from coverage_eval.core.checks import Check, Inputs, Sample, SampledText, run_checks
+from coverage_eval.core.errors import CorpusWarning, Finding, Gravity, warn_of
+from coverage_eval.core.files import read_parallel
 from fast_align_wrapper.text import tokenize
 from tests.core.spoil import (
     Rows,
@@ -262,7 +254,7 @@ def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhe
         return Check("first", Gravity.DOUBT, lambda _: ((text, "odd") for text in texts), "mend it")
 
     second = Check(
-        "second", Gravity.MEANINGLESS, lambda _: [("a", "x"), ("b", "y")], "do", ("first",)
+        "second", Gravity.MEANINGLESS, lambda _: [("a", "x"), ("b", "y")], "do", {"first"}
     )
     seen = Inputs(Sample(source=SampledText("src", [])))
     both = run_checks([seeing("a"), second], seen)
@@ -273,6 +265,14 @@ def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhe
     assert [found.texts for found in run_checks([second], seen, known)] == [("b",), ("a",)]
     (grouped,) = run_checks([seeing("a", "b")], seen)
     assert grouped.message == "a (odd), b (odd): mend it"
+
+
+def test_a_check_is_run_where_there_is_what_it_looks_at():
+    texts = Sample([SampledText("a", [])], source=SampledText("src", []))
+    check = Check("x", Gravity.DOUBT, lambda _: [("", "y")], needs={"words.source", "links"})
+    assert run_checks([check], Inputs(texts)) == []
+    assert run_checks([check], Inputs(Sample(), links=["l"])) == []
+    assert [found.message for found in run_checks([check], Inputs(texts, links=["l"]))] == ["y"]
 
 
 def test_findings_are_warned_of_unless_they_are_notes():

@@ -14,9 +14,9 @@ from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option, say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
-from coverage_eval.core.checks import Finding
 from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.files import check_readable_again, read_parallel, source_name
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.files import read_parallel, source_name
 from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -82,8 +82,6 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     source, target = texts.given.source, texts.given.references[0]
     assert source is not None
-    if purpose is not None:
-        check_readable_again(source, target)
     with progress_bar("training") as progress:
         reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
         rows = counted(texts.rows(), reading, texts.sample.size)
@@ -129,7 +127,7 @@ def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str
             is_file = output not in {None, "-"}  # printed links show the progress themselves
             shown = with_bar(rows, "aligning", texts.sample.size) if is_file else rows
             yield from map(word_links.format_links, shown)
-            findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, aligner=aligner)
+            findings, _ = check_inputs(texts.sample, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)

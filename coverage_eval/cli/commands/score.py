@@ -159,7 +159,7 @@ class SegmentGate:
 def _table_of(texts: Dataset) -> TextTable | None:
     """The table that the only output is a column of; None if it is a file of lines."""
     (output,) = texts.given.systems.values()
-    columns = output.columns if isinstance(output, Column) else None
+    columns = output.columns if isinstance(output, Column) and output.name else None
     return columns if isinstance(columns, TextTable) else None
 
 

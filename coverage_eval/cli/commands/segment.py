@@ -13,7 +13,7 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli import options
 from coverage_eval.cli.help import as_object, say
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
-from coverage_eval.core.checks import Finding
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import file_setting, output_file_setting, setting
 from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, render_lines

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Row, RowSample
+from coverage_eval.core.dataset import Batch, Dataset, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.measure import TextMetric, one_segment
+from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Statistics, setting
 from coverage_eval.quality.meteor.matching import (
     EXACT,
@@ -297,10 +297,8 @@ class METEOR(TextMetric):
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
         """All matches of a segment with its best reference, in the order of the reference."""
-        texts = one_segment(hypothesis, reference, source)
-        (pair,) = self._align_batch(
-            list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows())
-        )
+        texts = Dataset.of_segment(hypothesis, reference, source)
+        (pair,) = self._align_batch(list(texts.rows()))
         return _matches(pair)
 
     @cached_property
