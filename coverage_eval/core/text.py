@@ -14,9 +14,9 @@ import json
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -25,7 +25,6 @@ from typing import Any
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
 from coverage_eval.core.files import Column, Source, Text, source_name
-from coverage_eval.core.show import csv_record, is_formula
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
@@ -457,72 +456,6 @@ def _text_of(cell: object) -> str:
         if length > files.MAX_LINE_BYTES:
             raise ValueError(files.too_long())
     return cell
-
-
-# Writing
-
-
-def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
-    """Names for a user's columns beside columns of ours, so that none hides another.
-
-    >>> free_names(["id", "rep"], ["segment", "rep"])
-    {'id': 'id', 'rep': 'input rep'}
-
-    Args:
-        names: The user's names.
-        taken: Ours.
-
-    Returns:
-        The new name of each of the user's columns; most keep their own.
-    """
-    names, taken = list(names), set(taken)
-    free: dict[str, str] = {}
-    for name in names:
-        new = name
-        while new in taken or (new != name and new in {*names, *free.values()}):
-            new = f"input {new}"
-        free[name] = new
-    return free
-
-
-def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> int:
-    """Write rows as JSON Lines, or as TSV or CSV if the file's name ends so.
-
-    Args:
-        path: The file.
-        columns: Names of the columns of TSV and CSV, in this order whatever that of a row is.
-            Rows may lack some, and have no others.
-        records: The rows.
-
-    Returns:
-        How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.show.is_formula`).
-
-    Raises:
-        DataError: The file cannot be written; a cell of TSV has a tab or a line end.
-    """
-    ending, changed = Path(path).suffix.lower(), 0
-    with files.atomic_write(path) as file:
-        if ending not in {".csv", ".tsv"}:
-            for record in records:
-                file.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
-            return 0
-        write = csv_record if ending == ".csv" else partial(_tsv_record, path)
-        file.write(f"{write(columns)}\n")
-        for record in records:
-            row = [record.get(name) for name in columns]
-            changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
-            file.write(f"{write(row)}\n")
-    return changed if ending == ".csv" else 0
-
-
-def _tsv_record(path: str, cells: Iterable[object]) -> str:
-    texts = ["" if cell is None else str(cell) for cell in cells]
-    if any(re.search(r"[\t\n\r]", text) for text in texts):
-        raise DataError(
-            f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
-        )
-    return "\t".join(texts)
 
 
 def parse_json(text: str, where: str) -> Any:

@@ -7,8 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from coverage_eval.cli.commands.score import free_names, write_records
+from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import Printable, Table, is_formula, render
-from coverage_eval.core.text import free_names, write_records
+from coverage_eval.core.text import TextTable
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
 
@@ -67,3 +71,28 @@ def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
     write_lines(tmp_path, {"hyp": "- a", "ref": "- a"})
     done = run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
     assert "k.csv: 2 cells that a spreadsheet would run as formulas" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.tsv", 'h\tn\na, "b"\t1\né\t\n=1\t\n'),
+        ("r.CSV", 'h,n\n"a, ""b""",1\né,\n\'=1,\n'),
+        ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"n": null, "h": "é"}\n{"h": "=1"}\n'),
+    ],
+)
+def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text):
+    path = tmp_path / name
+    rows = [{"h": 'a, "b"', "n": 1}, {"n": None, "h": "é"}, {"h": "=1"}]
+    assert write_records(str(path), ["h", "n"], rows) == (name == "r.CSV")
+    assert path.read_text("utf-8") == text
+
+
+def test_records_that_a_form_cannot_hold(tmp_path):
+    path = str(tmp_path / "r.tsv")
+    for cell in ("a\tb", "a\nb", "a\rb"):
+        with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
+            write_records(path, ["h"], [{"h": cell}])
+    half = {"h": "\ud800"}
+    write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
+    assert list(TextTable(tmp_path / "r.jsonl").records()) == [half]

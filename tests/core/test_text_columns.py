@@ -21,7 +21,7 @@ from pyarrow import parquet
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
 from coverage_eval.core.files import Column, check_stdin, read_parallel, read_segments, zstd
-from coverage_eval.core.text import ONE_A_LINE, TextTable, find_text, write_records
+from coverage_eval.core.text import ONE_A_LINE, TextTable, find_text
 
 Columns = Mapping[str, Sequence[str]]
 TEXTS = st.text(st.characters(exclude_characters='\n\t"', exclude_categories=["Cs"]), max_size=8)
@@ -256,31 +256,6 @@ def test_parquet_needs_its_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=re.escape("coverage-eval[parquet]")):
         list(TextTable(path).texts("h"))
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("r.tsv", 'h\tn\na, "b"\t1\né\t\n=1\t\n'),
-        ("r.CSV", 'h,n\n"a, ""b""",1\né,\n\'=1,\n'),
-        ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"n": null, "h": "é"}\n{"h": "=1"}\n'),
-    ],
-)
-def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text):
-    path = tmp_path / name
-    rows = [{"h": 'a, "b"', "n": 1}, {"n": None, "h": "é"}, {"h": "=1"}]
-    assert write_records(str(path), ["h", "n"], rows) == (name == "r.CSV")
-    assert path.read_text("utf-8") == text
-
-
-def test_records_that_a_form_cannot_hold(tmp_path):
-    path = str(tmp_path / "r.tsv")
-    for cell in ("a\tb", "a\nb", "a\rb"):
-        with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
-            write_records(path, ["h"], [{"h": cell}])
-    half = {"h": "\ud800"}
-    write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
-    assert list(TextTable(tmp_path / "r.jsonl").records()) == [half]
 
 
 plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)

@@ -5,11 +5,15 @@ They score one output, and may split its segments into two files, or close a gat
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
+from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import click
@@ -21,12 +25,13 @@ from coverage_eval.cli.help import Percentage, add_options, as_object, click_opt
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
-from coverage_eval.core.files import Column, zip_lines
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import Column, atomic_write, zip_lines
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric, output_file_setting, setting
-from coverage_eval.core.show import Cell, Printable, Table, format_p
-from coverage_eval.core.text import TextTable, free_names, write_records
+from coverage_eval.core.show import Cell, Printable, Table, csv_record, format_p, is_formula
+from coverage_eval.core.text import TextTable
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags
 from coverage_eval.coverage.omissions import Additions, Omissions
@@ -185,6 +190,69 @@ def _records(texts: Dataset) -> tuple[list[str], Iterable[dict[str, Any]]]:
         return {"segment": number, **source, "hypothesis": row.hypotheses[0], **references}
 
     return [*record(1, next(texts.rows()))], map(record, count(1), texts.rows())
+
+
+def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """Names for a user's columns beside columns of ours, so that none hides another.
+
+    >>> free_names(["id", "rep"], ["segment", "rep"])
+    {'id': 'id', 'rep': 'input rep'}
+
+    Args:
+        names: The user's names.
+        taken: Ours.
+
+    Returns:
+        The new name of each of the user's columns; most keep their own.
+    """
+    names, taken = list(names), set(taken)
+    free: dict[str, str] = {}
+    for name in names:
+        new = name
+        while new in taken or (new != name and new in {*names, *free.values()}):
+            new = f"input {new}"
+        free[name] = new
+    return free
+
+
+def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows as JSON Lines, or as TSV or CSV if the file's name ends so.
+
+    Args:
+        path: The file.
+        columns: Names of the columns of TSV and CSV, in this order whatever that of a row is.
+            Rows may lack some, and have no others.
+        records: The rows.
+
+    Returns:
+        How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
+        as formulas (:func:`~coverage_eval.core.show.is_formula`).
+
+    Raises:
+        DataError: The file cannot be written; a cell of TSV has a tab or a line end.
+    """
+    ending, changed = Path(path).suffix.lower(), 0
+    with atomic_write(path) as file:
+        if ending not in {".csv", ".tsv"}:
+            for record in records:
+                file.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
+            return 0
+        write = csv_record if ending == ".csv" else partial(_tsv_record, path)
+        file.write(f"{write(columns)}\n")
+        for record in records:
+            row = [record.get(name) for name in columns]
+            changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
+            file.write(f"{write(row)}\n")
+    return changed if ending == ".csv" else 0
+
+
+def _tsv_record(path: str, cells: Iterable[object]) -> str:
+    texts = ["" if cell is None else str(cell) for cell in cells]
+    if any(re.search(r"[\t\n\r]", text) for text in texts):
+        raise DataError(
+            f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
+        )
+    return "\t".join(texts)
 
 
 _HELP = """{summary}
