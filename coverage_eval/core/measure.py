@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
-from coverage_eval.core.errors import DataError, Finding, require_integer
+from coverage_eval.core.errors import Finding, require_integer
 from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
@@ -87,17 +87,15 @@ class Result:
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-        score = metric.score(
-            statistics,
-            references=self.references,
-            interval=interval,
+        score = metric.score(statistics, references=self.references, interval=interval)
+        are_sums = len(statistics) < self.segments
+        return replace(
+            score,
             system=system,
             segments=self.segments,
+            signature=score.signature.with_settings(self.signed),
+            of_segments=None if are_sums else partial(self.segment_scores, name, system),
         )
-        signature = score.signature.with_settings(self.signed)
-        are_sums = len(statistics) < self.segments
-        of_segments = None if are_sums else partial(self.segment_scores, name, system)
-        return replace(score, signature=signature, of_segments=of_segments)
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
@@ -205,9 +203,6 @@ def measure(
         ValueError: ``jobs`` is below 1.
     """
     require_integer("jobs", jobs, 1)
-    size = dataset.sample.size
-    if not size:
-        raise DataError("no segments to score")
     kept: DiskList[Batch] = DiskList()
     starts: list[int] = []
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
@@ -215,7 +210,9 @@ def measure(
     collected: dict[str, dict[int, Any]] = {key: {} for key in made}
     segments = 0
     results = count_batches(metrics, dataset.batches(), also=made.values(), jobs=jobs)
-    for batch, counts in counted(results, progress, size, lambda result: len(result[0])):
+    for batch, counts in counted(
+        results, progress, dataset.sample.size, lambda result: len(result[0])
+    ):
         for name, block in counts.items():
             blocks[name].append(block)
         for key, request in made.items():
@@ -356,17 +353,9 @@ class TextMetric(Metric):
         (found,) = self._measure(texts, evidence=True).evidence_of(self.name)
         return list(found.marks)
 
-    def _run(
-        self,
-        hypotheses: Any,
-        references: Any = None,
-        sources: Any = None,
-        *,
-        peers: Any = (),
-        **how: Any,
-    ) -> Result:
-        texts = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        return self._measure(texts, **how)
+    def _run(self, hypotheses: Any, *texts: Any, jobs: int = 1, **named: Any) -> Result:
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
+        return self._measure(dataset, jobs=jobs)
 
     def _measure(self, texts: Dataset, **how: Any) -> Result:
         self.check_needs(texts.references or None, texts.source)

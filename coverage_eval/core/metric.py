@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.dataset import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
+from coverage_eval.core.show import ScoreCell
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -161,10 +162,7 @@ class Score:
 
     def __str__(self) -> str:
         """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``."""
-        text = f"{self.signature} = {self.score:.2f}"
-        if self.interval is not None:
-            text += f" [{self.interval.low:.2f}, {self.interval.high:.2f}]"
-        return text
+        return f"{self.signature} = {ScoreCell(self.score, *interval_ends(self.interval)).format()}"
 
     __repr__ = __str__
 
@@ -205,16 +203,8 @@ class Score:
         if what != "corpus":
             raise ValueError(f"what is 'corpus' or 'segments', not {what!r}")
         low, high = interval_ends(self.interval)
-        row = {
-            "system": self.system,
-            "metric": self.metric,
-            "score": self.score,
-            "low": low,
-            "high": high,
-            "segments": self.segments,
-            "signature": str(self.signature),
-        }
-        return pd.DataFrame([row])
+        columns = ["system", "metric", "score", "low", "high", "segments", "signature"]
+        return pd.DataFrame([self.to_dict() | {"low": low, "high": high}], columns=columns)
 
 
 @dataclass(frozen=True)
@@ -277,13 +267,7 @@ class Formula:
         return [None if np.isnan(score) else float(score) for score in scores]
 
     def score(
-        self,
-        statistics: Statistics,
-        *,
-        references: int = 0,
-        interval: Interval | None = None,
-        system: str | None = None,
-        segments: int | None = None,
+        self, statistics: Statistics, *, references: int = 0, interval: Interval | None = None
     ) -> Score:
         """The score of a corpus from the statistics of its segments ``[segments, k]``.
 
@@ -291,8 +275,6 @@ class Formula:
             statistics: The statistics.
             references: Number of references.
             interval: The score's interval, if any.
-            system: Name of the scored system, if any.
-            segments: Number of segments, if the statistics are already sums.
 
         Raises:
             DataError: The corpus score is undefined; the message says why.
@@ -305,11 +287,10 @@ class Formula:
             metric=self.name,
             score=value,
             signature=self.sign(references=references),
-            segments=len(statistics) if segments is None else segments,
+            segments=len(statistics),
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
             interval=interval,
-            system=system,
         )
 
 
