@@ -25,7 +25,7 @@ import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
-from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Row, RowSample
+from coverage_eval.core.dataset import ONE_SYSTEM, Batch, GivenTexts, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.measure import aligner_of, count_batches
 from coverage_eval.core.metric import Metric, Score
@@ -103,7 +103,8 @@ class Job:
         }
 
     def _sample(self, rows: Iterable[Row] = ()) -> RowSample:
-        return RowSample(rows, (ONE_SYSTEM,), self.references, self.source, self.peers)
+        outputs = {ONE_SYSTEM: self.hypothesis}
+        return RowSample(rows, GivenTexts(outputs, self.references, self.source, self.peers))
 
     def fit(self, frame: DataFrame, model: str | None = None) -> Job:
         """This job with its metrics fitted to a sample of a data frame, as one process fits them.

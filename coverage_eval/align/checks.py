@@ -236,12 +236,11 @@ def judge_order(
         bad.reverse()
     if not bad:
         return
-    line = sample.line(bad[0])
     place = f"in {len(bad)} of {len(seen)} places"
     if len(bad) == len(seen):
         place = "throughout"
-    elif line is not None and bad == seen[-len(bad) :]:
-        place = f"from about line {line:,} on"
+    elif bad == seen[-len(bad) :]:
+        place = f"from about line {sample.lines[bad[0]]:,} on"
     ((lag, times),) = Counter(lags[row] for row in bad).most_common(1)
     if lag and 2 * times > len(bad):
         said = f"line N fits line N{lag:+d} of {other.name} better than line N, {place}"

@@ -373,7 +373,7 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
                 values.pop("src", None), values.pop("peers", ()),
             )  # fmt: skip
             try:
-                return command(texts=Dataset(*given), **values)
+                return command(texts=Dataset(given), **values)
             except UnequalLinesError as error:
                 is_cut = not cuts or values["documents"]
                 hint = "" if is_cut else _how_to_segment(error, given, values.get("model"))

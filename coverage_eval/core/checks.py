@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, groupby
 from operator import attrgetter
 from statistics import fmean
 from typing import Any, TypeAlias
@@ -26,10 +26,13 @@ from unicodedata import normalize
 
 from coverage_eval.core.dataset import BLOCK_ROWS, Row, RowSample
 from coverage_eval.core.errors import Finding, Gravity
-from fast_align_wrapper.text import Segment, tokenize
+from fast_align_wrapper.text import Segment
 
 Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
+
+Tokens: TypeAlias = Callable[[Segment], Sequence[str]]
+"""Splits a segment into tokens."""
 
 MIN_SEGMENTS = 20
 """With fewer segments, shares mean little."""
@@ -82,7 +85,7 @@ class Sample:
         hypotheses: The text of each system.
         references: The text of each reference.
         source: The source; None if there is none.
-        lines: The number of each row's line in the whole text, from 1; empty if it is all here.
+        lines: The number of each row's line in the whole text, from 1.
     """
 
     hypotheses: Sequence[SampledText] = ()
@@ -91,18 +94,13 @@ class Sample:
     lines: Sequence[int] = ()
 
     @classmethod
-    def of(
-        cls,
-        taken: RowSample,
-        tokens: Callable[[Segment], Sequence[str]] = tokenize,
-        source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
-    ) -> Sample:
+    def of(cls, taken: RowSample, tokens: Tokens, source_tokens: Tokens) -> Sample:
         """Tokenise the rows of a sample.
 
         Args:
             taken: The texts. Peers are checked like hypotheses, and a file
                 that is named as a reference twice is one text.
-            tokens: Splits a hypothesis or a reference into words; by default at spaces and tabs.
+            tokens: Splits a hypothesis or a reference into words.
             source_tokens: Splits a source into words.
         """
         rows, source = taken.rows, taken.source
@@ -113,11 +111,10 @@ class Sample:
                 for place, name in enumerate(names)
             ]
 
-        sources = [source_tokens(row.source or "") for row in rows] if source else []
         return cls(
             [*texts("hypotheses", taken.systems), *texts("peers", taken.peers)],
             list({text.name: text for text in texts("references", taken.references)}.values()),
-            SampledText(source, sources) if source else None,
+            SampledText(source, [source_tokens(r.source or "") for r in rows]) if source else None,
             taken.lines,
         )
 
@@ -132,20 +129,11 @@ class Sample:
         return self.references[:1] or self.hypotheses
 
     @cached_property
-    def pieces(self) -> list[range]:
-        """Ranges of neighbouring rows: at most :data:`BLOCK_ROWS`, and enough for shares."""
-        count = len(self.texts[0].rows) if self.texts else 0
-        gaps = [row for row, (a, b) in enumerate(pairwise(self.lines), start=1) if b > a + 1]
-        pieces = [
-            range(first, min(first + BLOCK_ROWS, end))
-            for start, end in pairwise([0, *gaps, count])
-            for first in range(start, end, BLOCK_ROWS)
-        ]
-        return [piece for piece in pieces if len(piece) >= MIN_SEGMENTS]
-
-    def line(self, row: int) -> int | None:
-        """The line number, from 1, of a row in the whole text; None if it is unknown."""
-        return self.lines[row] if self.lines else None
+    def pieces(self) -> list[list[int]]:
+        """Neighbouring rows: at most :data:`BLOCK_ROWS`, and enough for shares."""
+        blocks = groupby(range(len(self.lines)), lambda row: (self.lines[row] - 1) // BLOCK_ROWS)
+        pieces = [list(rows) for _, rows in blocks]
+        return [rows for rows in pieces if len(rows) >= MIN_SEGMENTS]
 
 
 @dataclass(frozen=True)
@@ -306,10 +294,9 @@ def look_for_blanks(inputs: Inputs) -> Iterator[tuple[str, str]]:
             if not row and any(len(other.words[i]) >= MIN_WORDS for other in sample.texts)
         ]
         if blank:
-            line = sample.line(blank[0])
-            first = "" if line is None else f", first segment {line:,}"
             count = f"{len(blank)} blank segment{'s' * (len(blank) > 1)}"
-            yield text.name, f"{count} where other texts have words{first}"
+            first = f"first segment {sample.lines[blank[0]]:,}"
+            yield text.name, f"{count} where other texts have words, {first}"
 
 
 # Texts beside each other

@@ -168,17 +168,52 @@ class Blocks(Generic[T]):
         return list(chain.from_iterable(self.kept.values()))
 
 
-class RowSample:
+class GivenTexts(NamedTuple):
+    """The texts of a test set by themselves; outputs may have other lines than the rest.
+
+    Attributes:
+        systems: Each system's output by its name.
+        references: The references.
+        source: The source; None if there is none.
+        peers: Outputs of other systems, which are not scored.
+    """
+
+    systems: Mapping[str, Text]
+    references: Sequence[Text] = ()
+    source: Text | None = None
+    peers: Sequence[Text] = ()
+
+
+class NamedTexts:
+    """What the texts of a test set are called, in messages and where they go by name.
+
+    Args:
+        given: The texts.
+
+    Attributes:
+        given: The texts.
+        systems: Names of the systems, in the order of each row's hypotheses.
+        references: Names of the references.
+        source: Name of the source; None if there is none.
+        peers: Names of other systems' outputs, which are not scored.
+    """
+
+    def __init__(self, given: GivenTexts) -> None:
+        self.given = given
+        self.systems = tuple(given.systems)
+        self.references = tuple(map(source_name, given.references))
+        self.source = None if given.source is None else source_name(given.source)
+        self.peers = tuple(map(source_name, given.peers))
+
+
+class RowSample(NamedTexts):
     """The first look at a test set: its texts' names, and blocks of neighbouring rows.
 
     Metrics are fitted to it, and checks look at it.
 
     Args:
         rows: The rows of the whole test set.
-        systems: Names of the systems, in the order of each row's hypotheses.
-        references: Names of the references.
-        source: Name of the source; None if there is none.
-        peers: Names of other systems' outputs, which are not scored.
+        given: Its texts.
 
     Attributes:
         rows: At most 2,000 of the rows, in their order.
@@ -186,21 +221,13 @@ class RowSample:
         lines: The number of each of these rows in the test set, from 1.
     """
 
-    def __init__(
-        self,
-        rows: Iterable[Row],
-        systems: Sequence[str],
-        references: Sequence[str] = (),
-        source: str | None = None,
-        peers: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, rows: Iterable[Row], given: GivenTexts) -> None:
+        super().__init__(given)
         taken: Blocks[tuple[int, Row]] = Blocks()
         for numbered in enumerate(rows, start=1):
             taken.add(numbered)
         self.size = taken.size
         self.lines, self.rows = map(list, zip(*taken.rows, strict=True)) if taken.size else ([], [])
-        self.systems, self.references = tuple(systems), tuple(references)
-        self.source, self.peers = source, tuple(peers)
         self._made: dict[Hashable, Any] = {}
 
     @property
@@ -226,53 +253,16 @@ class RowSample:
         return found
 
 
-class GivenTexts(NamedTuple):
-    """The texts of a test set by themselves; outputs may have other lines than the rest.
-
-    Attributes:
-        systems: Each system's output by its name.
-        references: The references.
-        source: The source; None if there is none.
-        peers: Outputs of other systems, which are not scored.
-    """
-
-    systems: Mapping[str, Text]
-    references: Sequence[Text] = ()
-    source: Text | None = None
-    peers: Sequence[Text] = ()
-
-
-class Dataset:
+class Dataset(NamedTexts):
     """The texts of a test set, which can be read several times, row by row.
 
     Args:
-        systems: The text of each system's output, by the system's name.
-        references: The text of each reference.
-        source: The source's text.
-        peers: Outputs of other systems, which are not scored.
+        given: The texts.
         cuts: For each row, what cutting found in it for each system; empty if lines match anyway.
-
-    Attributes:
-        given: The texts by themselves.
-        systems: Names of the systems, in the order of each row's hypotheses.
-        references: Names of the references, for messages.
-        source: Name of the source, for messages; None if there is none.
-        peers: Names of other systems' outputs.
     """
 
-    def __init__(
-        self,
-        systems: Mapping[str, Text],
-        references: Sequence[Text] = (),
-        source: Text | None = None,
-        peers: Sequence[Text] = (),
-        cuts: Sequence[tuple[Any, ...]] = (),
-    ) -> None:
-        self.given = GivenTexts(systems, references, source, peers)
-        self.systems = tuple(systems)
-        self.references = tuple(map(source_name, references))
-        self.source = None if source is None else source_name(source)
-        self.peers = tuple(map(source_name, peers))
+    def __init__(self, given: GivenTexts, cuts: Sequence[tuple[Any, ...]] = ()) -> None:
+        super().__init__(given)
         self._cuts = cuts
 
     @classmethod
@@ -331,7 +321,7 @@ class Dataset:
             raise DataError(f"unequal numbers of segments: {listed}")
         if not any(sizes.values()):
             raise DataError("no segments to score")
-        return cls(outputs, held_references, source, held_peers)
+        return cls(GivenTexts(outputs, held_references, source, held_peers))
 
     @classmethod
     def of_segment(
@@ -349,7 +339,7 @@ class Dataset:
     @cached_property
     def sample(self) -> RowSample:
         """Some rows of the test set, which is read for them once."""
-        return RowSample(self.rows(), self.systems, self.references, self.source, self.peers)
+        return RowSample(self.rows(), self.given)
 
     def rows(self) -> Iterator[Row]:
         """All segments.

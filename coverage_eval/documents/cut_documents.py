@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.dataset import Dataset, GivenTexts
 from coverage_eval.core.errors import DataError, Finding, Gravity
 from coverage_eval.core.files import (
     Column,
@@ -216,7 +216,7 @@ def match_lines(
     systems = {name: cut(name, output) for name, output in given.systems.items()}
     peers = [cut(source_name(peer), peer) for peer in given.peers]
     by_row = list(zip(*cuts[: len(systems)], strict=True))
-    matched = Dataset(systems, references, source, peers, by_row)
+    matched = Dataset(GivenTexts(systems, references, source, peers), by_row)
     return MatchedTexts(matched, segmenter.name, documents)
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from coverage_eval.core.checks import Sample
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.dataset import Dataset, GivenTexts
 from coverage_eval.core.files import held_text
+from fast_align_wrapper.text import tokenize
 from tests.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]
@@ -30,12 +31,12 @@ def targets(number: int = 500) -> Rows:
 
 def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
     """The sample of these texts that a command would check."""
-    dataset = Dataset(
+    given = GivenTexts(
         {name: held_text(name, rows) for name, rows in hypotheses.items()},
         [] if reference is None else [held_text("ref", reference)],
         None if source is None else held_text("src", source),
     )
-    return Sample.of(dataset.sample)
+    return Sample.of(Dataset(given).sample, tokenize, tokenize)
 
 
 def omit(rows: Rows, rate: float = 0.3) -> Rows:

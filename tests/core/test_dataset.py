@@ -22,6 +22,7 @@ from coverage_eval.core.dataset import (
     Batch,
     Blocks,
     Dataset,
+    GivenTexts,
     Request,
     Row,
     RowSample,
@@ -32,6 +33,7 @@ from coverage_eval.core.dataset import (
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.text import find_text
+from fast_align_wrapper.text import tokenize
 from tests.rows import make_text_rows
 
 ROWS = st.lists(
@@ -142,10 +144,10 @@ def test_files_are_read_in_step(tmp_path):
     for name in "hgrs":
         (tmp_path / name).write_text(f"{name}1\n{name}2\n")
     hyp, other, ref, src = (tmp_path / name for name in "hgrs")
-    assert list(Dataset({"h": hyp, "o": other}, [ref], src).rows()) == [
+    assert list(Dataset(GivenTexts({"h": hyp, "o": other}, [ref], src)).rows()) == [
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
-    with_peers = Dataset({"h": hyp}, [ref], src, [other, other])
+    with_peers = Dataset(GivenTexts({"h": hyp}, [ref], src, [other, other]))
     assert next(with_peers.rows()) == Row(("h1",), ("r1",), "s1", ("g1", "g1"))
     assert with_peers.peers == (str(other), str(other))
 
@@ -153,7 +155,7 @@ def test_files_are_read_in_step(tmp_path):
 def test_pipes_can_be_read_again(tmp_path, monkeypatch):
     (tmp_path / "r").write_text("c\nd\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
-    piped = Dataset({"h": find_text("-")}, [tmp_path / "r"])
+    piped = Dataset(GivenTexts({"h": find_text("-")}, [tmp_path / "r"]))
     expected = [Row(("a",), ("c",)), Row(("b",), ("d",))]
     assert list(piped.rows()) == list(piped.rows()) == expected
 
@@ -175,7 +177,7 @@ def expected_rows(number: int) -> list[int]:
 
 
 def sample_of(number: int) -> RowSample:
-    return RowSample((Row((str(n),)) for n in range(1, number + 1)), ["hyp"])
+    return RowSample((Row((str(n),)) for n in range(1, number + 1)), GivenTexts({"hyp": "hyp"}))
 
 
 @given(st.integers(0, 30_000))
@@ -192,9 +194,9 @@ def test_blocks_are_spread_over_the_whole_stream(number):
 def test_a_sample_knows_the_lines_of_its_rows_and_whether_it_has_all():
     taken = sample_of(5000)
     assert (taken.size, taken.is_whole, sample_of(2000).is_whole) == (5000, False, True)
-    sample = Sample.of(taken)
+    sample = Sample.of(taken, tokenize, tokenize)
     for row in (0, 49, 50, 777, len(taken.rows) - 1):
-        assert sample.line(row) == int(taken.rows[row].hypotheses[0])
+        assert sample.lines[row] == int(taken.rows[row].hypotheses[0])
 
 
 def test_what_was_made_of_a_whole_sample_is_not_made_again():

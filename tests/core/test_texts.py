@@ -234,7 +234,7 @@ def test_a_shift_of_the_last_lines_is_noticed(line, lag):
 
 def test_a_further_reference_out_of_step():
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
-    seen = Sample([SampledText("hyp", OUTPUT)], references)
+    seen = Sample([SampledText("hyp", OUTPUT)], references, lines=range(1, len(OUTPUT) + 1))
     assert [found.texts for found in findings(seen)] == [("ref2",)]
 
 

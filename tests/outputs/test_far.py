@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import Dataset, Row, RowSample
+from coverage_eval.core.dataset import Dataset, GivenTexts, Row, RowSample
 from coverage_eval.core.errors import Gravity
 from coverage_eval.outputs.far import find_far_outputs
 from tests.grammar import generate
@@ -112,8 +112,8 @@ def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
     with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
         texts = rows(referenced=referenced, count=count)
         names = [str(number) for number in range(2 + count)]
-        references = ("ref",) if referenced else ()
-        far, findings = find_far_outputs(RowSample(texts, names, references, "src"), aligner)
+        given = GivenTexts(dict(zip(names, names, strict=True)), ["ref"] * referenced, "src")
+        far, findings = find_far_outputs(RowSample(texts, given), aligner)
     assert far == [*range(1, 2 + count)]
     assert [finding.gravity == Gravity.VOID for finding in findings] == [
         not referenced,
