@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -25,14 +26,13 @@ from coverage_eval.cli.help import (
     click_option,
     option,
 )
-from coverage_eval.core.checks import is_reference_name
 from coverage_eval.core.dataset import Dataset, GivenTexts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 from coverage_eval.core.files import Text, check_stdin, check_target, source_name
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
-from coverage_eval.core.text import TextTable, column_for, file_named, find_text, is_table
+from coverage_eval.core.text import TextTable, column_for, find_text, is_table, split_name
 from fast_align_wrapper.files import open_file_number
 
 PACKED = (".gz", ".zst")
@@ -115,7 +115,7 @@ class Group(HelpFormat, click.Group):
 
 def _refuse_overwriting(context: click.Context) -> None:
     """Raise a usage error if an output file is also an input, is named twice, or is packed."""
-    read = {os.path.realpath(file_named(name)) for name in _inputs(context)}
+    read = {os.path.realpath(split_name(name)[0]) for name in _inputs(context)}
     written: dict[str, str] = {}
     for flag, name in _outputs(context):
         check_target(name)
@@ -301,8 +301,7 @@ def parse_named_files(
     for value in values:
         name, equals, path = value.partition("=")
         if not equals or os.path.isfile(value):  # noqa: PTH113 (a name may be too long for a file)
-            file = file_named(value)
-            name, path = value[len(file) + 1 :] or Path(value).name, value
+            name, path = split_name(value)[1] or Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
         if name in files:
@@ -474,6 +473,9 @@ def _assign_files(files: Any, positional: Sequence[str], values: dict[str, Any])
         raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
 
 
+_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
+
+
 def _ask_about_order(path: str, files: Sequence[str], *, has_source: bool) -> None:
     """Refuse several references, or a file in the place of HYP that is called like a reference.
 
@@ -489,11 +491,16 @@ def _ask_about_order(path: str, files: Sequence[str], *, has_source: bool) -> No
             f"{path} {first} {references}. Several outputs: coverage-eval compare --ref {last} "
             f"{' '.join(outputs)}"
         )
-    if [is_reference_name(Path(file).name) for file in files] == [True, False]:
+    if [_is_reference_name(Path(file).name) for file in files] == [True, False]:
         raise click.UsageError(
             f"the order is HYP REF, but {first} is called like a reference. Type: {path} {second} "
             f"{first}. If {first} is the output: {path} --hyp {first} --ref {second}"
         )
+
+
+def _is_reference_name(name: str) -> bool:
+    """Whether a file is called like a reference, such as ``test.ref`` or ``refs``."""
+    return bool(_REFERENCE.search(name.lower()))
 
 
 def _missing(side: str, positional: Sequence[str]) -> click.UsageError:

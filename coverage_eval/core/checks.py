@@ -186,21 +186,17 @@ class Check:
     unless: Set[str] = frozenset()
     needs: Set[str] = frozenset()
 
-    def findings(self, seen: Seen) -> Iterator[Finding]:
-        """One finding for all texts, and one for each thing seen that has no text."""
-        advice = f"; {self.advice}" if self.advice else ""
+    def findings(self, seen: Seen) -> list[Finding]:
+        """One finding for all texts in which something was seen; none if nothing was."""
         texts: dict[str, str] = {}
         for text, said in seen:
-            if text:
-                texts.setdefault(text, said)
-            else:
-                yield Finding(self.name, f"{said}{advice}", (), self.gravity)
-        if len(texts) == 1:
-            ((text, said),) = texts.items()
-            yield Finding(self.name, f"{text}: {said}{advice}", (text,), self.gravity)
-        elif texts:
-            listed = ", ".join(f"{text} ({said})" for text, said in texts.items())
-            yield Finding(self.name, f"{listed}: {self.advice}", tuple(texts), self.gravity)
+            texts.setdefault(text, said)
+        told, between = ": ".join(filter(None, chain(*texts.items()))), "; "
+        if len(texts) > 1:
+            told, between = ", ".join(f"{text} ({said})" for text, said in texts.items()), ": "
+        message = between.join(filter(None, (told, self.advice)))
+        named = tuple(filter(None, texts))
+        return [Finding(self.name, message, named, self.gravity)] if texts else []
 
 
 def run_checks(
@@ -220,14 +216,6 @@ def run_checks(
         ]
         found += check.findings(seen)
     return sorted(found, key=lambda finding: finding.gravity)
-
-
-_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
-
-
-def is_reference_name(name: str) -> bool:
-    """Whether a file is called like a reference, such as ``test.ref`` or ``refs``."""
-    return bool(_REFERENCE.search(name.lower()))
 
 
 def percent(share: float) -> str:

@@ -387,7 +387,7 @@ def split_references(
         for item in segments_of(references, "the reference")
     ]
     if depth(references) <= max(1, depth(hypotheses)):
-        _check_tokens(hypotheses, references)
+        _check_tokens(references)
         return [references]
     several: list[Sequence[Segment]] = [
         list(segments_of(item, f"reference {number}"))
@@ -401,14 +401,11 @@ def split_references(
     return several
 
 
-def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
+def _check_tokens(reference: Sequence[Any]) -> None:
     """Raise if several references of strings were taken for one reference of tokens."""
-    tokens, ours = (
-        [token for segment in segments if not isinstance(segment, str) for token in segment]
-        for segments in (reference, hypotheses)
-    )
+    tokens = [token for segment in reference if not isinstance(segment, str) for token in segment]
     phrases = sum(" " in token for token in tokens if isinstance(token, str))
-    if 2 * phrases >= max(1, len(tokens)) and not any(" " in token for token in ours):
+    if 2 * phrases >= max(1, len(tokens)):
         raise DataError(
             "the tokens of the reference hold spaces, as if they were whole segments: with "
             "hypotheses as lists of tokens, several references are lists of lists of tokens"

@@ -319,17 +319,13 @@ def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
     for source in sources:
         if isinstance(source, Column):
             named.setdefault(source.columns, []).append(source.name)
-    columns = {
-        table: enumerate(tee(table.texts(names), len(names))) for table, names in named.items()
-    }
-    streams: list[Iterator[str]] = []
-    for source in sources:
-        if isinstance(source, Column):
-            place, rows = next(columns[source.columns])
-            streams.append(map(itemgetter(place), rows))
-        else:
-            streams.append(read_segments(source))
-    return streams
+    rows = {table: iter(tee(table.texts(names), len(names))) for table, names in named.items()}
+    return [
+        map(itemgetter(named[source.columns].index(source.name)), next(rows[source.columns]))
+        if isinstance(source, Column)
+        else read_segments(source)
+        for source in sources
+    ]
 
 
 def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:

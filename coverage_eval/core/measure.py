@@ -209,10 +209,9 @@ def measure(
     ranks: defaultdict[str, list[Floats]] = defaultdict(list)
     collected: dict[str, dict[int, Any]] = {key: {} for key in made}
     segments = 0
+    size = dataset.sample.size
     results = count_batches(metrics, dataset.batches(), also=made.values(), jobs=jobs)
-    for batch, counts in counted(
-        results, progress, dataset.sample.size, lambda result: len(result[0])
-    ):
+    for batch, counts in counted(results, progress, size, lambda result: len(result[0])):
         for name, block in counts.items():
             blocks[name].append(block)
         for key, request in made.items():

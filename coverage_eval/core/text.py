@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -86,22 +86,20 @@ def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None
     Raises:
         DataError: The name is a URL.
     """
-    path = str(name)
-    if _URL.match(path):
-        raise DataError(f"{path}: is a URL; download the file first, and name it here")
-    file, column = _split(name)
-    if column is None:
+    if _URL.match(str(name)):
+        raise DataError(f"{name}: is a URL; download the file first, and name it here")
+    file, column = split_name(name)
+    if not column:
         return Column(TextTable(name), "") if files.is_pipe(name) else name
     tables = {} if tables is None else tables
     file = files.STDIN if file == "/dev/stdin" else file
     return Column(tables.setdefault(file, TextTable(file)), column)
 
 
-def _split(name: Source) -> tuple[str, str | None]:
-    """The file in a name, and the column if the name has one."""
-    path = str(name)
-    found = None if _exists(path) else _NAMED.fullmatch(path)
-    return (path, None) if found is None else (found["file"], found["column"])
+def split_name(name: Source) -> tuple[str, str]:
+    """The file in a name, and the column; empty if the name has none."""
+    found = None if _exists(name) else _NAMED.fullmatch(str(name))
+    return (found["file"], found["column"]) if found else (str(name), "")
 
 
 def read_segments(source: Text) -> Iterator[str]:
@@ -121,28 +119,22 @@ def read_segments(source: Text) -> Iterator[str]:
         DataError: As :func:`~coverage_eval.core.files.read_segments`; the name is a URL, or a
             table's without a column.
     """
-    if not isinstance(source, Column):
-        source = find_text(source)
-    if not isinstance(source, Column) and is_table(source):
-        there = ", ".join(TextTable(source).names())
-        raise DataError(f"{source} is a table: name a column of it, as {source}:COLUMN: {there}")
-    return files.read_segments(source)
-
-
-def file_named(name: Source) -> str:
-    """The file in a name, without a column."""
-    return _split(name)[0]
+    text = source if isinstance(source, Column) else find_text(source)
+    if not isinstance(text, Column) and is_table(text):
+        there = ", ".join(TextTable(text).names())
+        raise DataError(f"{text} is a table: name a column of it, as {text}:COLUMN: {there}")
+    return files.read_segments(text)
 
 
 def is_text(name: Source) -> bool:
     """Whether a name is that of a file that exists, or of a column of one."""
-    return _exists(file_named(name))
+    return _exists(split_name(name)[0])
 
 
 def is_table(name: Source) -> bool:
     """Whether a name is that of a table, and lacks a column."""
-    file, column = _split(name)
-    return column is None and _TABLE.fullmatch(file) is not None
+    file, column = split_name(name)
+    return not column and _TABLE.fullmatch(file) is not None
 
 
 def column_for(role: str, names: Sequence[str]) -> str | None:
@@ -151,10 +143,8 @@ def column_for(role: str, names: Sequence[str]) -> str | None:
     return next((by_name[usual] for usual in ROLES[role] if usual in by_name), None)
 
 
-def _exists(path: str) -> bool:
-    with suppress(OSError, ValueError):  # too long for a name
-        return Path(path).exists()
-    return False
+def _exists(path: Source) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 (a text may be too long for a path)
 
 
 class TextTable:
@@ -316,10 +306,7 @@ class TextTable:
             rows = self._fields()
             line, names = header = next(rows)
             are_numbers = all(re.fullmatch("[1-9][0-9]{0,3}", name) for name in columns)
-            if columns and not set(columns) & set(names) and are_numbers:
-                if _has_names(names):
-                    there = ", ".join(names)
-                    raise DataError(f"{self._at('line 1')}: has the names of columns: {there}")
+            if are_numbers and columns and not (set(columns) & set(names) or _has_names(names)):
                 names = [str(number) for number in range(1, len(names) + 1)]
                 rows = chain([header], rows)
             files.check_columns(self._at("line 1"), names, columns)

@@ -162,7 +162,7 @@ def test_columns_without_names(tmp_path):
     assert list(file.texts(["3", "2"])) == [("a house", "ein Haus"), ("", "")]
     assert message_of(tmp_path / "t", "4") == "line 1: no column 4; there are: 1, 2, 3"
     named = write(tmp_path / "n", "src\tmt\na\tb\n")
-    assert message_of(named, "2") == "line 1: has the names of columns: src, mt"
+    assert message_of(named, "2") == "line 1: no column 2; there are: src, mt"
 
 
 def test_a_column_alone_has_empty_segments(tmp_path):
