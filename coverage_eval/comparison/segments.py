@@ -26,7 +26,7 @@ from coverage_eval.comparison.evidence import (
     styled_runs,
 )
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.mark import Mark, MarkKind
+from coverage_eval.core.mark import Mark, MarkKind, plain_columns
 from coverage_eval.core.measure import Result, aligner_of
 from coverage_eval.core.show import Cell, LazyRows, Printable, Table, format_figure, json_line
 from coverage_eval.core.tokenizers import Tokenizer
@@ -113,7 +113,7 @@ def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[s
     )
     for score, values, explanation in rows:
         statistics = dict(zip(names, values.tolist(), strict=True))
-        yield {"score": score, "statistics": statistics} | explanation.to_dict()
+        yield {"score": score, "statistics": statistics} | plain_columns(explanation.columns)
 
 
 # The report's

@@ -389,16 +389,13 @@ def split_references(
     if depth(references) <= max(1, depth(hypotheses)):
         _check_tokens(references)
         return [references]
-    several: list[Sequence[Segment]] = [
-        list(segments_of(item, f"reference {number}"))
-        for number, item in enumerate(references, start=1)
-    ]
-    if len(several) == len(hypotheses) != 1 and any(len(item) != len(several) for item in several):
+    number = len(references)
+    if number == len(hypotheses) != 1 and any(len(item) != number for item in references):
         raise DataError(
-            f"{len(several)} lists of references for {len(hypotheses)} segments: give one list a "
-            "reference, each with a segment for every hypothesis, not one list a segment"
+            f"{number} lists of references for {number} segments: give one list a reference, each "
+            "with a segment for every hypothesis, not one list a segment"
         )
-    return several
+    return references
 
 
 def _check_tokens(reference: Sequence[Any]) -> None:

@@ -103,10 +103,6 @@ class Explanation:
         known = {name: value for name, value in numbers.items() if value is not None}
         return {**known, "marks": list(self.marks), **self.detail}
 
-    def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values; positions from 0."""
-        return plain_columns(self.columns)
-
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Columns as plain values for JSON: findings as mappings, with positions from 0."""

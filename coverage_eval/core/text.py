@@ -16,6 +16,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -380,15 +381,12 @@ class TextTable:
         files.check_columns(source_name(self.source), names, wanted)
         wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
-            try:
-                for batch in file.iter_batches(4096, columns=wanted if columns else None):
-                    yield from batch.to_pylist()
-            except (ValueError, OverflowError) as error:  # such as dates that Python cannot hold
-                reason = str(error).partition("\n")[0]
-                raise DataError(self._at(f"cannot be read: {reason}")) from error
+            for batch in file.iter_batches(4096, columns=wanted if columns else None):
+                yield from batch.to_pylist()
 
-    def _parquet(self) -> Any:
-        """The open file, to be closed; pyarrow's errors become one line."""
+    @contextmanager
+    def _parquet(self) -> Iterator[Any]:
+        """The open file; pyarrow's errors become one line."""
         try:
             import pyarrow as pa
             from pyarrow.parquet import ParquetFile
@@ -397,10 +395,12 @@ class TextTable:
                 f"{self.source}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
             ) from error
         try:
-            return ParquetFile(self._path)
-        except (pa.ArrowException, OSError) as error:
+            with ParquetFile(self._path) as file:
+                yield file
+        # Dates that Python cannot hold are the last two.
+        except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
             reason = str(error).partition("\n")[0]
-            raise DataError(self._at(f"damaged Parquet file ({reason})")) from error
+            raise DataError(self._at(f"cannot be read as Parquet ({reason})")) from error
 
 
 def _delimiter(first: str) -> str:

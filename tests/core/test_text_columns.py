@@ -141,7 +141,7 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
         (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
         (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
-        (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "damaged Parquet file ("),
+        (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "cannot be read as Parquet ("),
     ],
 )  # fmt: skip
 def test_cells_that_are_not_text_are_refused(tmp_path, data, message):
