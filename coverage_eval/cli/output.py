@@ -309,7 +309,7 @@ def present_counted(
     def score(figure: Formula) -> Score:
         drawn = output.drawn
         interval = bootstrap_interval(figure, statistics, resamples=drawn) if drawn else None
-        return figure.score(statistics, interval=interval)
+        return replace(figure.score(statistics), interval=interval)
 
     if not output.by_segment:
         return present_scores([*map(score, [formula] if output.score_only else formulas)])

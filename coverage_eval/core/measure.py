@@ -87,12 +87,13 @@ class Result:
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-        score = metric.score(statistics, references=self.references, interval=interval)
+        score = metric.score(statistics, references=self.references)
         are_sums = len(statistics) < self.segments
         return replace(
             score,
             system=system,
             segments=self.segments,
+            interval=interval,
             signature=score.signature.with_settings(self.signed),
             of_segments=None if are_sums else partial(self.segment_scores, name, system),
         )

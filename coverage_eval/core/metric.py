@@ -266,15 +266,12 @@ class Formula:
         scores = self.formula(statistics)
         return [None if np.isnan(score) else float(score) for score in scores]
 
-    def score(
-        self, statistics: Statistics, *, references: int = 0, interval: Interval | None = None
-    ) -> Score:
+    def score(self, statistics: Statistics, *, references: int = 0) -> Score:
         """The score of a corpus from the statistics of its segments ``[segments, k]``.
 
         Args:
             statistics: The statistics.
             references: Number of references.
-            interval: The score's interval, if any.
 
         Raises:
             DataError: The corpus score is undefined; the message says why.
@@ -290,7 +287,6 @@ class Formula:
             segments=len(statistics),
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
-            interval=interval,
         )
 
 

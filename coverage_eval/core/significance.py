@@ -97,10 +97,8 @@ def swap_masks(segments: int, trials: int, seed: int) -> Iterator[Floats]:
     # draw, as in sacreBLEU.
     for size in _block_sizes(segments, trials, multiple=32):
         kept = generator.integers(2, size=(size, segments), dtype=bool)
-        start = 0
-        for rows in _block_sizes(segments, size):
-            yield kept[start : start + rows].astype(np.float64)
-            start += rows
+        rows = next(_block_sizes(segments, size))
+        yield from (kept[i : i + rows].astype(np.float64) for i in range(0, size, rows))
 
 
 def _block_sizes(segments: int, resamples: int, multiple: int = 1) -> Iterator[int]:
