@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, repeat, tee
 from os import PathLike
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from coverage_eval.core.errors import DataError, check_encodable
 from coverage_eval.core.files import Text, held_text, read_parallel, source_name
@@ -249,8 +249,7 @@ class RowSample(NamedTexts):
         """What is made of this sample, once for all that ask with this key."""
         if key not in self._made:
             self._made[key] = make()
-        found: T = self._made[key]
-        return found
+        return cast("T", self._made[key])
 
 
 class Dataset(NamedTexts):

@@ -101,8 +101,7 @@ class Result:
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
         if name in self.ranks:
-            ranks: list[float | None] = self.ranks[name][self._index(system)].tolist()
-            return ranks
+            return list(self.ranks[name][self._index(system)].tolist())
         return self.metrics[name].segment_scores(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
@@ -171,8 +170,7 @@ class Result:
 
     def statistics_of(self, name: str, system: str | None = None) -> Statistics:
         """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
-        of_system: Statistics = self.statistics[name][self._index(system)]
-        return of_system
+        return np.asarray(self.statistics[name][self._index(system)])
 
 
 def measure(

@@ -189,9 +189,8 @@ class Table:
     def to_dict(self) -> dict[str, Any]:
         """The table as plain values; an empty name, notes and signatures are left out."""
         plain = {"name": self.name, "title": self.title, "rows": list(self.to_records())}
-        small_print = {"notes": list(self.notes), "signatures": list(self.signatures)}
-        items = {**plain, **small_print}.items()
-        return {key: value for key, value in items if value or key in {"title", "rows"}}
+        plain |= {"notes": list(self.notes), "signatures": list(self.signatures)}
+        return {key: value for key, value in plain.items() if value or key in {"title", "rows"}}
 
     def to_frame(self) -> pd.DataFrame:
         """The rows as a data frame."""

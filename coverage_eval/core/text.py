@@ -53,8 +53,6 @@ _KINDS = {
 }
 """Values that are not text, by their Python type."""
 
-_PARQUET = b"PAR1"
-
 _PANDAS = {
     "parquet": ("parquet", 'engine="pyarrow"'),
     "json": ("json", "lines=True"),
@@ -279,7 +277,7 @@ class TextTable:
     def _kind(self) -> str:
         """``parquet``, ``json``, or what separates the fields of TSV or CSV."""
         with self._path.open("rb") as file:
-            if file.read(len(_PARQUET)) == _PARQUET:
+            if file.read(4) == b"PAR1":
                 return "parquet"
         first = next(self._lines(), None)
         if first is None:

@@ -187,6 +187,3 @@ SINK = "<SINK>"
 
 EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", SINK, SINK.lower()})
 """Tokens that toolkits write after the last word."""
-
-SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
-"""All special tokens, which are not words of a text; no words are lost by ignoring them."""

@@ -17,8 +17,11 @@ from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.tokenizers import SPECIAL_TOKENS
+from coverage_eval.core.tokenizers import EOS_TOKENS
 from coverage_eval.plotting import Scale, canvas
+
+_SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
+"""Tokens that are not words of a text; no words are lost by ignoring them."""
 
 _THRESHOLD = 0.2
 """A source word with less attention in all is marked; that of one target word in all is 1."""
@@ -395,7 +398,7 @@ def dropped_positions(coverage: NDArray[np.float64], source: Sequence[str]) -> t
         source: the source words; special tokens such as ``<SINK>`` are never dropped.
     """
     below = np.flatnonzero(coverage < _THRESHOLD)
-    return tuple(int(j) for j in below if source[int(j)] not in SPECIAL_TOKENS)
+    return tuple(int(j) for j in below if source[int(j)] not in _SPECIAL_TOKENS)
 
 
 def _word_ticks(
