@@ -44,6 +44,9 @@ from fast_align_wrapper.text import Segment, tokenize
 _BARE = f"--orientation {ORIENTATIONS[0]} {TEXTS}"
 """Options for what bare arrays leave open."""
 
+_WRONG_SUMS = "they were truncated, or the orientation is wrong"
+"""Why rows of weights may be far from summing to 1."""
+
 # The most recognisable formats come first.
 _ALL = (*OUR_FORMATS, *TOOLKIT_FORMATS, *BARE_FORMATS)
 FORMATS: dict[str, DumpFormat] = {item.name: item for item in _ALL}
@@ -106,22 +109,9 @@ def load(
             f"{' or '.join(ORIENTATIONS)} (--orientation)",
             _BARE,
         )
-    maps = DiskList(
-        to_canonical(
-            dump.name,
-            raws,
-            sources=sources,
-            hypotheses=hypotheses,
-            orientation=orientation or ORIENTATIONS[0],
-            choice=named_choice(layer, head),
-            count_hint=chosen.count_hint,
-        )
-    )
-    warn_of_row_sums(
-        dump.name,
-        maps,
-        "they were truncated, or the orientation is wrong; be careful with their scores",
-    )
+    known = (sources, hypotheses, orientation or ORIENTATIONS[0], named_choice(layer, head))
+    maps = DiskList(to_canonical(dump.name, raws, *known, count_hint=chosen.count_hint))
+    warn_of_row_sums(dump.name, maps, f"{_WRONG_SUMS}; be careful with their scores")
     return maps
 
 
@@ -186,7 +176,7 @@ def from_arrays(
         raws.append(RawMap(where, one_head(checked_array(array, where), where, layer, head)))
     choice = named_choice(layer, head)
     maps = list(to_canonical("arrays", raws, sources, hypotheses, orientation, choice))
-    warn_of_row_sums("arrays", maps, "they were truncated, or the orientation is wrong")
+    warn_of_row_sums("arrays", maps, _WRONG_SUMS)
     return maps
 
 

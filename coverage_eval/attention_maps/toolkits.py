@@ -91,8 +91,7 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
         hypothesis = tokenize(hypotheses[identity][1]) if identity in hypotheses else None
         alignment = content.strip()
         if _LINKS.fullmatch(alignment):
-            pairs = _parse_links(alignment, where)
-            yield RawMap(where, None, pairs, source, hypothesis)
+            yield RawMap(where, None, _parse_links(alignment, where), source, hypothesis)
         elif _INDICES.fullmatch(alignment):
             pairs = [(int(index), target) for target, index in enumerate(alignment.split())]
             if hypothesis is None:
