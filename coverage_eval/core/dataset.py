@@ -6,7 +6,7 @@ batch, and a batch keeps what an aligner computed for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, repeat, tee
@@ -307,9 +307,8 @@ class Dataset(NamedTexts):
             return hold(name, output.split("\n") if is_text else output)
 
         outputs = {name: hold_output(name, output) for name, output in systems.items()}
-        several = []
-        if references is not None:
-            several = split_references(next(iter(texts.values())), references)
+        first = next(iter(texts.values()))
+        several = [] if references is None else split_references(first, references)
         names = ["the reference"] if len(several) == 1 else _numbered("reference", several)
         held_references = list(map(hold, names, several))
         held_peers = list(map(hold_output, _numbered("peer", peers), peers))
@@ -386,10 +385,11 @@ def split_references(
         for item in segments_of(references, "the reference")
     ]
     if depth(references) <= max(1, depth(hypotheses)):
-        _check_tokens(references)
+        _check_tokens(hypotheses, references)
         return [references]
     number = len(references)
-    if number == len(hypotheses) != 1 and any(len(item) != number for item in references):
+    sizes = {len(item) for item in references if isinstance(item, Sized)}
+    if number == len(hypotheses) != 1 and sizes - {number}:
         raise DataError(
             f"{number} lists of references for {number} segments: give one list a reference, each "
             "with a segment for every hypothesis, not one list a segment"
@@ -397,11 +397,12 @@ def split_references(
     return references
 
 
-def _check_tokens(reference: Sequence[Any]) -> None:
+def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
     """Raise if several references of strings were taken for one reference of tokens."""
-    tokens = [token for segment in reference if not isinstance(segment, str) for token in segment]
+    ours = chain.from_iterable(hypotheses)
+    tokens = [*chain.from_iterable(item for item in reference if not isinstance(item, str))]
     phrases = sum(" " in token for token in tokens if isinstance(token, str))
-    if 2 * phrases >= max(1, len(tokens)):
+    if 2 * phrases >= max(1, len(tokens)) and not any(" " in token for token in ours):
         raise DataError(
             "the tokens of the reference hold spaces, as if they were whole segments: with "
             "hypotheses as lists of tokens, several references are lists of lists of tokens"

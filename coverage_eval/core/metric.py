@@ -263,8 +263,7 @@ class Formula:
 
     def segment_scores(self, statistics: Statistics) -> list[float | None]:
         """The score of each segment, None where it is undefined; unit as the corpus score."""
-        scores = self.formula(statistics)
-        return [None if np.isnan(score) else float(score) for score in scores]
+        return [None if np.isnan(score) else float(score) for score in self.formula(statistics)]
 
     def score(self, statistics: Statistics, *, references: int = 0) -> Score:
         """The score of a corpus from the statistics of its segments ``[segments, k]``.
