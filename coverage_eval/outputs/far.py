@@ -47,7 +47,7 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
     outputs = list(zip(*rows, strict=True))
     references = list(zip(*(row.references for row in sample.rows), strict=True))
     words = [[tokenize(text) for text in texts] for texts in (*outputs, *references)]
-    usual = usual_length(sample, aligner)
+    usual = _usual_length(sample, aligner)
     far, findings = [], []
     for index, name in enumerate(names):
         length = sum(len(aligner.tokens(text)) for text in outputs[index])
@@ -84,22 +84,17 @@ def _far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str
     return ""
 
 
-def usual_length(sample: RowSample, aligner: ModelAligner) -> float:
+def _usual_length(sample: RowSample, aligner: ModelAligner) -> float:
     """The number of words that an output of these segments usually has.
 
     It is the mean of the references; without them, that of the source times the training text's
     ratio of target words to source words.
-
-    Args:
-        sample: The texts.
-        aligner: Cuts the texts into words.
     """
     if sample.references:
-        lengths = (
+        return sum(
             sum(len(aligner.tokens(text)) for text in row.references) / len(row.references)
             for row in sample.rows
         )
-        return sum(lengths)
     manifest = aligner.model.manifest
     words = sum(len(aligner.source_tokens(row.source or "")) for row in sample.rows)
     return words * manifest.target_tokens / max(1, manifest.source_tokens)

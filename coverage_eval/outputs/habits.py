@@ -34,26 +34,15 @@ END = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 _STOPS = frozenset(".!?:…。！？：—–।؟")
 
 
-def split_pieces(text: Segment) -> list[str]:
-    """Words, numbers, marks of punctuation, and letters of scripts without spaces.
-
-    >>> split_pieces("It's 3 o'clock, 猫。 की है")
-    ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
-    """
-    return _PIECES.findall(text if isinstance(text, str) else " ".join(text))
-
-
-def words_of(pieces: Iterable[str]) -> list[str]:
-    """The words and numbers in lower case."""
-    return [piece.lower() for piece in pieces if piece[0].isalnum()]
-
-
 class Text(NamedTuple):
     """A segment in the forms that the checks look at.
 
+    >>> Text.of("It's 3 o'clock, 猫。 की है").pieces
+    ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
+
     Attributes:
         text: The segment.
-        pieces: Its pieces, as :func:`split_pieces` gives them.
+        pieces: Words, numbers, marks of punctuation, and letters of scripts without spaces.
         words: Its words and numbers in lower case.
         vocabulary: The different ones.
         length: Number of its letters, digits and marks.
@@ -70,7 +59,7 @@ class Text(NamedTuple):
         """The forms of a segment."""
         text = segment if isinstance(segment, str) else " ".join(segment)
         pieces = _PIECES.findall(text)
-        words = words_of(pieces)
+        words = [piece.lower() for piece in pieces if piece[0].isalnum()]
         return cls(text, pieces, words, frozenset(words), sum(map(len, pieces)))
 
 
@@ -292,14 +281,12 @@ def _is_superfluous(affix: Sequence[str], pairs: Sequence[Pair], lengths: Length
 
 def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
     """Whether a beginning or end stands by itself: a mark sets it apart, and it has words."""
-    if len(affix) < len(pieces):
-        if from_end:
-            is_apart = pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
-        else:
-            is_apart = affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
-        if not is_apart:
-            return False
-    return sum(piece[0].isalnum() for piece in affix) >= 2
+    is_apart = len(affix) == len(pieces)
+    if not is_apart and from_end:
+        is_apart = pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
+    elif not is_apart:
+        is_apart = affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
+    return is_apart and sum(piece[0].isalnum() for piece in affix) >= 2
 
 
 def _explanation(rows: Sequence[frozenset[str]], totals: Mapping[str, int], size: int) -> float:

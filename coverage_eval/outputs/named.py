@@ -30,8 +30,6 @@ from coverage_eval.outputs.habits import (
     has_whole,
     known_shares,
     scripts_of,
-    split_pieces,
-    words_of,
 )
 from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
@@ -94,9 +92,6 @@ class NamedErrors:
             rows: Some or all segments, each with the outputs of the same systems.
             vocabulary: The words that a model knows, for outputs in another language.
         """
-        if vocabulary is not None:
-            lowered = [frozenset(word.lower() for word in words) for words in vocabulary]
-            vocabulary = lowered[0], lowered[1]
         sources = [Text.of(row.source or "") for row in rows]
         systems = zip(*(row.hypotheses for row in rows), strict=True)
         habits = (
@@ -126,16 +121,13 @@ class NamedErrors:
         self, output: Text, source: Text | None, references: Sequence[Segment], habits: Habits
     ) -> Iterator[NamedError]:
         """The errors of an output that has words."""
-        start: Sequence[str] = ()
-        closing: Sequence[str] = ()
-        refused = False
         if source is not None:
             copied = _copied(output, source, habits, self.vocabulary)
             if copied is not None:
                 yield NamedError("copy", copied)
                 return
-            start, closing = _affixes(output, source, habits)
-            refused = _refuses(output, source, habits, start)
+        start, closing = _affixes(output, source, habits) if source else ((), ())
+        refused = source is not None and _refuses(output, source, habits, start)
         if refused:
             is_one_word = len(output.vocabulary) == 1 < len(output.words)
             yield NamedError("loop" if is_one_word else "refusal", _quoted(output.pieces))
@@ -170,7 +162,7 @@ def _looped(output: Text, source: Text | None, references: Sequence[Segment]) ->
     """What an output says again and again, and neither its source nor a reference; often empty."""
     loop = find_loop(output.pieces, source.pieces if source else ())
     # Loops are rare, so only now the references are cut.
-    if loop is None or find_loop(output.pieces, *map(split_pieces, references)) is None:
+    if loop is None or not find_loop(output.pieces, *(Text.of(t).pieces for t in references)):
         return ""
     pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
     return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
@@ -182,7 +174,7 @@ def _read_phrases() -> dict[str, str]:
     lines = (line for line in text.splitlines() if line and not line.startswith("# "))
     sections = re.split(r"^\[(.+)\]\n", "\n".join(lines), flags=re.MULTILINE)
     named = zip(sections[1::2], sections[2::2], strict=True)
-    return {name: "|".join(section.split("\n")).rstrip("|") for name, section in named}
+    return {name: section.strip().replace("\n", "|") for name, section in named}
 
 
 _PHRASES = _read_phrases()
@@ -213,7 +205,7 @@ def _copied(
     is_beside = not is_nearly and theirs.total() >= 4 and has_whole(output, source)
     if not (is_exact or is_nearly or is_beside) or (is_exact and _is_code(source)):
         return None
-    links = {word for link in _LINK.findall(source.text) for word in words_of(split_pieces(link))}
+    links = {word for link in _LINK.findall(source.text) for word in Text.of(link).words}
     lower = {piece for piece in source.pieces if piece.islower() or not piece.isascii()}
     known, guessed = 0, 0
     for word in shared:
@@ -368,9 +360,9 @@ def _affixes(output: Text, source: Text, habits: Habits) -> tuple[Sequence[str],
     colons = [text.count(":") + text.count("：") for text in (output.text, source.text)]
     is_announced = not start and colons[0] > colons[1]
     if is_announced and (seen := _PREAMBLE.search(output.text)):
-        start = () if _ABOUT_TRANSLATION.search(source.text) else split_pieces(seen[0])
+        start = () if _ABOUT_TRANSLATION.search(source.text) else Text.of(seen[0]).pieces
     if not closing and (seen := _NOTE.search(output.text)) and seen.start() > 0:
-        closing = () if _HAS_NOTE.search(source.text) else split_pieces(seen[0])
+        closing = () if _HAS_NOTE.search(source.text) else Text.of(seen[0]).pieces
     return start, closing
 
 
@@ -412,7 +404,7 @@ def _has_words(output: Text) -> bool:
     """Whether an output has words besides the tokens that language models are trained with."""
     if not output.words or _MARKUP_CHARACTERS.search(output.text) is None:
         return bool(output.words)
-    return bool(words_of(split_pieces(_SPECIAL.sub(" ", output.text))))
+    return bool(Text.of(_SPECIAL.sub(" ", output.text)).words)
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment
