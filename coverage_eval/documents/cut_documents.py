@@ -7,6 +7,7 @@ neither processes nor their order matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -27,7 +28,7 @@ from coverage_eval.core.files import (
 )
 from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
 from coverage_eval.core.text import TextTable
-from coverage_eval.documents.segment import Piece, Segmentation, Segmenter, summary
+from coverage_eval.documents.segment import LineCut, Segmentation, Segmenter, summary
 
 MUCH_EXTRA = 0.1
 """Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
@@ -37,99 +38,12 @@ MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
 
 
-class DocumentTexts(NamedTuple):
-    """A document's source, or reference, and output.
-
-    Attributes:
-        name: Its name in messages and tables.
-        source: The lines of its source.
-        output: The lines of its output.
-    """
+class Document(NamedTuple):
+    """A document's name, the lines of its source, or reference, and those of its output."""
 
     name: str
     source: list[str]
     output: list[str]
-
-
-class Passage(NamedTuple):
-    """Neighbouring source lines without a translation.
-
-    Attributes:
-        document: The document's name.
-        first: The number of its first line in the document's source, from 1.
-        last: That of its last line.
-        words: Number of words of these lines.
-    """
-
-    document: str
-    first: int
-    last: int
-    words: int
-
-    @property
-    def kind(self) -> str:
-        """``sentence`` for one line, ``passage`` for several."""
-        return "sentence" if self.first == self.last else "passage"
-
-    def to_dict(self) -> dict[str, object]:
-        """The passage as plain values; lines count from 1."""
-        return {"kind": self.kind, **self._asdict()}
-
-    def __str__(self) -> str:
-        lines, them = f"line {self.first}", "it"
-        if self.last > self.first:
-            lines, them = f"lines {self.first} to {self.last}", "them"
-        words = f"{self.words} word{'s' * (self.words != 1)}"
-        return f"{lines}, {words}, nothing like {them} in the output"
-
-
-class LineCut(NamedTuple):
-    """A line of a document's source, and what an output cut by it has here.
-
-    Attributes:
-        line: The line's number in the document's source, from 1.
-        source_words: Number of its words.
-        missing_words: The same if it has no translation, else 0.
-        output_words: Number of words of the output here, those of ``extra`` included.
-        extra_words: Number of words of ``extra``.
-        passage: The passage that it is in, if it has no translation.
-        extra: The pieces of the output beside it that belong to no line.
-    """
-
-    line: int
-    source_words: int
-    missing_words: int
-    output_words: int
-    extra_words: int
-    passage: Passage | None
-    extra: tuple[Piece, ...]
-
-
-class CutDocument(NamedTuple):
-    """A document and its segmentation."""
-
-    document: DocumentTexts
-    segmentation: Segmentation
-
-    @property
-    def passages(self) -> list[Passage]:
-        """The missing lines, neighbouring ones together."""
-        words, name = self.segmentation.source_words, self.document.name
-        return [
-            Passage(name, run.start + 1, run.stop, sum(words[run.start : run.stop]))
-            for run in self.segmentation.passages
-        ]
-
-    def line_cuts(self) -> Iterator[LineCut]:
-        """What each line of the source has in the output."""
-        passages = {line: p for p in self.passages for line in range(p.first, p.last + 1)}
-        counts = self.segmentation.source_words
-        by_line = zip(counts, self.segmentation.pieces_by_line, strict=True)
-        for line, (words, pieces) in enumerate(by_line, start=1):
-            passage = passages.get(line) if words else None
-            extra = tuple(piece for piece in pieces if piece.line is None)
-            spoken, extra_words = (sum(piece.words for piece in some) for some in (pieces, extra))
-            yield LineCut(line, words, words if passage else 0, spoken, extra_words, passage, extra)
 
 
 class MatchedTexts(NamedTuple):
@@ -143,7 +57,7 @@ class MatchedTexts(NamedTuple):
 
     texts: Dataset
     segmentation: str
-    documents: Mapping[str, Sequence[CutDocument]]
+    documents: Mapping[str, Sequence[Segmentation]]
 
     def findings(self) -> list[Finding]:
         """A note for each output: how many lines have text, and how much belongs to none.
@@ -151,14 +65,13 @@ class MatchedTexts(NamedTuple):
         It is a warning if that is much, because no score but ExtraText sees such text.
         """
         findings = []
-        for name, documents in self.documents.items():
-            cut = [document.segmentation for document in documents]
-            extra = sum(piece.words for segmentation in cut for piece in segmentation.extra)
+        for name, cuts in self.documents.items():
+            extra = sum(piece.words for cut in cuts for piece in cut.extra)
             kind, gravity, unseen = "segmented", Gravity.NOTE, ""
-            if extra > MUCH_EXTRA * sum(segmentation.output_words for segmentation in cut):
+            if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
                 kind, gravity = "much-extra", Gravity.DOUBT
                 unseen = ", and counts in no score but ExtraText"
-            findings.append(Finding(kind, f"{name}: {summary(cut)}{unseen}", gravity=gravity))
+            findings.append(Finding(kind, f"{name}: {summary(cuts)}{unseen}", gravity=gravity))
         return findings
 
 
@@ -194,16 +107,14 @@ def match_lines(
     elif given.references:
         lines = given.references[0]
         check_readable_again(lines)
-        tokenize = "13a" if tokenize == "none" else tokenize
         every_line = chain.from_iterable(read_blocks(lines))
-        segmenter = Segmenter.of_references(tokenize, every_line)
+        segmenter = Segmenter.of_references("13a" if tokenize == "none" else tokenize, every_line)
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
     references = [_line_by_line(text, lines) for text in given.references]
     source = None if given.source is None else _line_by_line(given.source, lines)
-    documents: dict[str, Sequence[CutDocument]] = {}
+    documents: dict[str, Sequence[Segmentation]] = {}
     cuts: list[list[LineCut]] = []
-
     stages = iter(parts(progress, *[1.0] * (len(given.systems) + len(given.peers))))
 
     def cut(name: str, output: Text) -> Text:
@@ -215,8 +126,8 @@ def match_lines(
             raise DataError(f"{where}{error}") from None
         documents[name] = every
         cuts.append([line for document in every for line in document.line_cuts()])
-        lines_of_source = [line for document in every for line in document.segmentation.lines]
-        return held_text(source_name(output), lines_of_source)
+        cut_lines = [line for document in every for line in document.lines]
+        return held_text(source_name(output), cut_lines)
 
     systems = {name: cut(name, output) for name, output in given.systems.items()}
     peers = [cut(source_name(peer), peer) for peer in given.peers]
@@ -271,7 +182,7 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
-def read_documents(output: Text, source: Text) -> list[DocumentTexts]:
+def read_documents(output: Text, source: Text) -> list[Document]:
     """Read the documents of two texts: one if they are files, else those of each row.
 
     Raises:
@@ -288,16 +199,16 @@ def read_documents(output: Text, source: Text) -> list[DocumentTexts]:
     names = [source_name(output)]
     if is_of_rows(source):
         names = [f"row {number}" for number in range(1, len(sources) + 1)]
-    return list(map(DocumentTexts, names, sources, outputs))
+    return list(map(Document, names, sources, outputs))
 
 
 def segment_documents(
-    documents: Sequence[DocumentTexts],
+    documents: Sequence[Document],
     segmenter: Segmenter,
     *,
     jobs: int = 1,
     progress: Progress = unseen,
-) -> list[CutDocument]:
+) -> list[Segmentation]:
     """Segment documents.
 
     An empty output among several documents is data: all its lines are missing.
@@ -317,21 +228,21 @@ def segment_documents(
     with started_processes(min(jobs, count)) as pool:
         if pool is not None:  # each chunk takes the segmenter along
             results = pool.map(cut, documents, chunksize=1 + count // (4 * jobs))
-        pairs = list(zip(documents, counted(results, progress, count), strict=True))
-    refused = [f"{document.name}: {cut}" for document, cut in pairs if isinstance(cut, str)]
-    if refused:
-        listed = "; ".join(refused[:MAX_LISTED])
+        found = list(counted(results, progress, count))
+    if refused := [said for said in found if isinstance(said, str)]:
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""
         head = f"{len(refused)} of {count} documents: " if count > 1 else ""
-        raise DataError(f"{head}{listed}{more}")
-    return [CutDocument(document, cut) for document, cut in pairs if not isinstance(cut, str)]
+        raise DataError(f"{head}{'; '.join(refused[:MAX_LISTED])}{more}")
+    return [cut for cut in found if isinstance(cut, Segmentation)]
 
 
-def _segment(document: DocumentTexts, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
+def _segment(document: Document, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
     """The segmentation, or why there is none."""
     if not alone and not any(map(str.strip, document.output)):
-        return segmenter.empty(document.source)
-    try:
-        return segmenter(document.output, document.source)
-    except DataError as error:
-        return str(error)
+        found = segmenter.empty(document.source)
+    else:
+        try:
+            found = segmenter(document.output, document.source)
+        except DataError as error:
+            return f"{document.name}: {error}"
+    return replace(found, name=document.name)

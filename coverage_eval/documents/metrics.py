@@ -22,7 +22,7 @@ from coverage_eval.core.metric import Statistics
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.cut_documents import LineCut
+    from coverage_eval.documents.segment import LineCut
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"

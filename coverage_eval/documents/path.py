@@ -506,37 +506,49 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
 
 
 def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
-    """Pairs of a word and its segment, both ascending: the chain of the greatest weight."""
+    """Pairs of a word and its segment, both ascending."""
     ratios = evidence.ratios.tocsr()
     frequencies = np.bincount(evidence.types, minlength=ratios.shape[0])
-    points: list[tuple[int, int, int]] = []  # word, segment, and the point before it or -1
-    # The best chains so far: the segment of each one's end, its weight and its last point. A chain
-    # that is no better than one that ends earlier is left out, so all three ascend.
-    ends: list[int] = []
-    chains: list[tuple[float, int]] = []
+    points: list[tuple[int, list[tuple[int, float]]]] = []
     for word, kind in enumerate(evidence.types.tolist()):
         if frequencies[kind] > RARE or not evidence.weights[word]:
             continue
         row = slice(ratios.indptr[kind], ratios.indptr[kind + 1])
         segments, values = ratios.indices[row].tolist(), ratios.data[row].tolist()
         likely = [pair for pair in zip(segments, values, strict=True) if pair[1] > LIKELY]
-        if not 0 < len(likely) <= RARE:
-            continue
+        if 0 < len(likely) <= RARE:
+            points.append((word, likely))
+    return ascending(points)
+
+
+def ascending(points: Iterable[tuple[int, Sequence[tuple[int, float]]]]) -> list[tuple[int, int]]:
+    """The chain of the greatest weight, of pairs of which both members ascend.
+
+    Args:
+        points: First members in their order, each with its second members and their weights. In a
+            chain each first member has at most one of them; they may be equal to the one before.
+    """
+    # The best chains so far: the last second member of each, its weight, and its links. A chain
+    # that is no better than one that ends earlier is left out, so all three ascend.
+    ends: list[int] = []
+    chains: list[tuple[float, int]] = []
+    links: list[tuple[int, int, int]] = []  # both members, and the link before or -1
+    for first, seconds in points:
         added = []
-        for segment, value in likely:
-            position = bisect_right(ends, segment)
+        for second, value in seconds:
+            position = bisect_right(ends, second)
             weight, previous = chains[position - 1] if position else (0.0, -1)
-            added.append((segment, (weight + value, len(points))))
-            points.append((word, segment, previous))
-        for segment, weighted in added:
-            position = bisect_right(ends, segment)
+            added.append((second, (weight + value, len(links))))
+            links.append((first, second, previous))
+        for second, weighted in added:
+            position = bisect_right(ends, second)
             if position and chains[position - 1] > weighted:
                 continue
-            replaced = slice(bisect_left(ends, segment), bisect_left(chains, weighted))
-            ends[replaced], chains[replaced] = [segment], [weighted]
+            replaced = slice(bisect_left(ends, second), bisect_left(chains, weighted))
+            ends[replaced], chains[replaced] = [second], [weighted]
     path: list[tuple[int, int]] = []
-    point = chains[-1][1] if chains else -1
-    while point >= 0:
-        word, segment, point = points[point]
-        path.append((word, segment))
+    link = chains[-1][1] if chains else -1
+    while link >= 0:
+        first, second, link = links[link]
+        path.append((first, second))
     return path[::-1]

@@ -24,7 +24,7 @@ from coverage_eval.version import __version__
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from coverage_eval.documents.cut_documents import CutDocument
+    from coverage_eval.documents.segment import Segmentation
 
 _DIGITS = 2
 
@@ -158,10 +158,10 @@ class ViewedDocument:
     rows: Sequence[ViewedRow]
 
     @classmethod
-    def of(cls, cut: CutDocument) -> ViewedDocument:
+    def of(cls, cut: Segmentation) -> ViewedDocument:
         """A document that was cut."""
         rows: list[ViewedRow] = []
-        for row in cut.segmentation.rows():
+        for row in cut.rows():
             line, repeats = cast("int | None", row["line"]), cast("int | None", row["repeats"])
             text = str(row["text"])
             if line is None:
@@ -169,19 +169,19 @@ class ViewedDocument:
             elif text:
                 kind = "kept"
             else:
-                kind = "missing" if cut.segmentation.source_words[line - 1] else "blank"
+                kind = "missing" if cut.source_words[line - 1] else "blank"
             is_shown = line is None or (rows and rows[-1].line == line)
             rows.append(
                 ViewedRow(
                     line,
-                    "" if is_shown or line is None else cut.document.source[line - 1],
+                    "" if is_shown or line is None else cut.source[line - 1],
                     text,
                     kind,
                     float(cast("float", row["probability"])),
                     repeats,
                 )
             )
-        return cls(cut.document.name, cut.segmentation.summary(), rows)
+        return cls(cut.name, cut.summary(), rows)
 
     @property
     def stops(self) -> Iterator[tuple[int, ViewedRow]]:
