@@ -28,7 +28,7 @@ from coverage_eval.core.files import (
 )
 from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
 from coverage_eval.core.text import TextTable
-from coverage_eval.documents.segment import LineCut, Segmentation, Segmenter, summary
+from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 
 MUCH_EXTRA = 0.1
 """Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
@@ -114,24 +114,22 @@ def match_lines(
     references = [_line_by_line(text, lines) for text in given.references]
     source = None if given.source is None else _line_by_line(given.source, lines)
     documents: dict[str, Sequence[Segmentation]] = {}
-    cuts: list[list[LineCut]] = []
     stages = iter(parts(progress, *[1.0] * (len(given.systems) + len(given.peers))))
 
     def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
-            every = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
+            cuts = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
         except DataError as error:
             where = f"{source_name(output)}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
-        documents[name] = every
-        cuts.append([line for document in every for line in document.line_cuts()])
-        cut_lines = [line for document in every for line in document.lines]
-        return held_text(source_name(output), cut_lines)
+        documents[name] = cuts
+        return held_text(source_name(output), [line for cut in cuts for line in cut.lines])
 
     systems = {name: cut(name, output) for name, output in given.systems.items()}
+    by_system = ([line for cut in cuts for line in cut.line_cuts()] for cuts in documents.values())
+    by_row = list(zip(*by_system, strict=True))
     peers = [cut(source_name(peer), peer) for peer in given.peers]
-    by_row = list(zip(*cuts[: len(systems)], strict=True))
     matched = Dataset(systems, references, source, peers, by_row)
     return MatchedTexts(matched, segmenter.name, documents)
 

@@ -33,6 +33,7 @@ from coverage_eval.documents.words import (
     OutputWords,
     has_letters,
     known_form,
+    numbered,
 )
 
 Singles = NDArray[np.float32]
@@ -88,8 +89,7 @@ class SourceWords(NamedTuple):
             for line, is_text in zip(cut, has_words, strict=True)
         ]
         sizes = np.array(list(map(len, kept)), np.int64)
-        types: dict[str, int] = {}
-        columns = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
+        types, columns = numbered(chain.from_iterable(kept))
         rows = np.repeat(np.arange(len(lines)), sizes)
         shares = (1 / sizes[rows]).astype(np.float32)
         return cls(
@@ -110,20 +110,14 @@ class WordTable:
     """
 
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
-        self.sources: dict[str, int] = {}
-        self.targets: dict[str, int] = {}
-        given, made, values = [], [], []
-        for source, target, value in rows:
-            given.append(self.sources.setdefault(source, len(self.sources)))
-            made.append(self.targets.setdefault(target, len(self.targets)))
-            values.append(value)
-        shape = (len(self.sources), len(self.targets))
+        sources, targets, values = zip(*rows, strict=True)
+        self.sources, given = numbered(sources)
+        self.targets, made = numbered(targets)
         chances = np.exp(np.array(values, np.float64)).astype(np.float32)
-        matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
-        self.means = np.pad(np.asarray(matrix.mean(axis=0)).ravel(), (0, 1))
         # Words that the model does not know are its last, number -1.
-        parts = (matrix.data, matrix.indices, np.append(matrix.indptr, matrix.nnz))
-        self.matrix = sparse.csr_matrix(parts, shape=(shape[0] + 1, shape[1] + 1))
+        shape = (len(self.sources) + 1, len(self.targets) + 1)
+        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+        self.means = np.asarray(self.matrix[:-1].mean(axis=0)).ravel()
 
     def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
         """The probabilities of distinct words, ``[sources, targets]``.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from html import unescape
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,12 +118,8 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     ``13a`` and ``intl`` look for spaces. Where most letters are of scripts without them, each
     character counts as a word in their place.
     """
-    letters = unspaced = 0
-    for line in lines if name in {"13a", "intl"} else ():
-        text = "".join(line)
-        letters += sum(map(str.isalpha, text))
-        unspaced += len(UNSPACED.findall(text))
-    return "char" if 2 * unspaced > letters else name
+    text = "".join(chain.from_iterable(lines)) if name in {"13a", "intl"} else ""
+    return "char" if 2 * len(UNSPACED.findall(text)) > sum(map(str.isalpha, text)) else name
 
 
 def known_form(token: str, tokens: Tokenizer) -> str:
@@ -131,6 +127,12 @@ def known_form(token: str, tokens: Tokenizer) -> str:
     token = token.strip(_EMPHASIS) or token
     token = token.lower() if tokens.lowercase else token
     return token[: tokens.stem] if tokens.stem else token
+
+
+def numbered(words: Iterable[str]) -> tuple[dict[str, int], Integers]:
+    """The distinct words, numbered from 0 in their order, and the number of each word."""
+    types: dict[str, int] = {}
+    return types, np.array([types.setdefault(word, len(types)) for word in words], np.int64)
 
 
 def has_letters(token: str) -> bool:

@@ -18,7 +18,6 @@ from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import file_setting, output_file_setting, setting
 from coverage_eval.core.show.formats import OF_ONE_TABLE, render_lines
 from coverage_eval.core.show.table import Printable, Table
-from coverage_eval.core.tokenizers import TOKENIZERS
 
 if TYPE_CHECKING:
     from coverage_eval.documents.segment import Segmentation
@@ -41,11 +40,6 @@ class SegmentOptions:
         flags=("-r", "--ref"),
     )
     model: str | None = file_setting("Use the word probabilities of this model of align train.")
-    tokenize: str = setting(
-        "13a",
-        "With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
-        choices=TOKENIZERS,
-    )
     output_format: str = setting(
         "text",
         "Print lines of text, or each piece of the output with document, line (from 1; none for "
@@ -102,7 +96,7 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     documents = read_documents(texts["hyp"], texts["ref"] or texts["src"])
     if asked.ref:
         lines = (line for document in documents for line in document.source)
-        segmenter = Segmenter.of_references(asked.tokenize, lines)
+        segmenter = Segmenter.of_references(references=lines)
     else:
         with Aligner.load(str(asked.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
