@@ -43,9 +43,6 @@ LINES = 3
 NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
-CLAIMS = 3
-"""Columns that a sentence gives as reasons."""
-
 MANY = 0.02
 """Share of outputs with a named error, or of missing lines, from which on few other errors are no
 merit."""
@@ -368,7 +365,7 @@ def decide(situation: Situation) -> ComparisonVerdict:
     sentences = [f"{facts}.", *told] if facts else told
     if situation.only_hints and situation.without_merit:
         hint = _excess(situation, situation.without_merit)
-        sentences = [*sentences, f"Only a hint without a reference: {hint}."]
+        sentences = [*sentences, f"Only a hint: {hint}."]
     return ComparisonVerdict(kind, tuple(systems), tuple([*sentences, *situation.remarks][:LINES]))
 
 
@@ -382,19 +379,17 @@ def _decide(situation: Situation) -> _Decision:
     tops = [system for system in situation.systems if system not in beaten]
     tops = [system for system in tops if system not in situation.silent] or tops
     best = tops[0]
-    others = {*situation.systems} - {best} - situation.silent
-    if all((best, other) in wins for other in others) and (claims := _claims(situation, best)):
-        if situation.can_take:
-            return "take", [best], [f"Take {best}.", f"It {claims}."]
-        return "fewer-errors", [best], [f"{best} {claims}."]
+    others = _competitors(situation, best)
+    if others and all((best, other) in wins for other in others):
+        return _preference(situation, best)
     if not situation.can_take:
         tests = [test for won in wins.values() for test in won]
         return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
     rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "The others"
-    rest = f" {rest} are too close to call." if len(tops) > 1 else ""
-    name, tests = _losses(situation, beaten[0])
-    figures = _figures(situation, name, beaten[0], tests)
-    return "avoid", beaten, [_avoidance(situation, beaten) + rest, f"{beaten[0]}: {figures}."]
+    told = [_avoidance(situation, beaten)]
+    if len(tops) > 1:
+        told.append(f"{rest} are too close to call.")
+    return "avoid", beaten, told
 
 
 def _nothing_to_say(situation: Situation) -> _Decision | None:
@@ -456,11 +451,46 @@ def _disagreement(situation: Situation, first: PairTest, second: PairTest) -> _D
     return "disagree", about, told
 
 
+def _preference(situation: Situation, best: str) -> _Decision:
+    """The decision for a system that is better than each other: the reason that holds for most.
+
+    Then what else is needed to say so of all others, or another reason; of a system to take, which
+    errors the worst of the others makes.
+    """
+    won = [test for tests in situation.wins.values() for test in tests if test.better == best]
+    names = sorted(situation.metrics, key=situation.counts_errors)  # quality first
+    reasons = [tests for name in names if (tests := [test for test in won if test.metric == name])]
+    reasons.sort(key=len, reverse=True)
+    first, *more = reasons
+    missed = {test.worse for test in won} - {test.worse for test in first}
+    claim = _claim(situation, first)
+    if missed:
+        more = [tests for tests in more if missed & {test.worse for test in tests}]
+    second = [f"It {_claim(situation, tests)}." for tests in more[:1]]
+    if not situation.can_take:
+        return "fewer-errors", [best], [f"{best} {claim}.", *second]
+    if not missed:
+        name = first[0].metric
+        choose = min if situation.metrics[name].higher_is_better else max
+        worst = choose((test.worse for test in first), key=situation.scores[name].__getitem__)
+        lost = [test for tests in situation.wins.values() for test in tests if test.worse == worst]
+        errors = [test for test in lost if situation.counts_errors(test.metric)]
+        second = [f"{_excess(situation, errors)}."] if errors else []
+    return "take", [best], [f"Take {best}: it {claim}.", *second]
+
+
 def _avoidance(situation: Situation, systems: Sequence[str]) -> str:
     """Whom to avoid, and why."""
     if len(systems) == 1:
-        return f"Avoid {systems[0]}: {_fault(situation, systems[0])}."
-    named = [f"{system} ({_fault(situation, system)})" for system in systems[:NAMED]]
+        name, tests = _losses(situation, systems[0])
+        wording = situation.metrics[name].wording
+        figures = _figures(situation, name, systems[0], tests)
+        does = f"it {wording.does} ({figures})" if wording else figures
+        return f"Avoid {systems[0]}: {does}."
+    named = [
+        f"{system} ({_figure(situation, _losses(situation, system)[0], system)})"
+        for system in systems[:NAMED]
+    ]
     if len(systems) > NAMED:
         named = [*named, f"{len(systems) - NAMED} more"]
     return f"Avoid {_listed(named, most=NAMED + 1)}."
@@ -473,9 +503,21 @@ def _excess(situation: Situation, tests: Sequence[PairTest]) -> str:
     ).most_common(1)
     lost = [test for test in tests if (test.metric, test.worse) == (name, system)]
     wording = situation.metrics[name].wording
-    does = f"{wording.does}, more" if wording else f"has a worse {situation.metrics[name].name}"
-    figures = _figures(situation, name, system, lost)
-    return f"{system} {does} than {_listed([test.better for test in lost])} ({figures})"
+    does = wording.does if wording else f"has a worse {situation.metrics[name].name}"
+    if than := _than(situation, system, [test.better for test in lost]):
+        does += f", more{than}" if wording else than
+    return f"{system} {does} ({_figures(situation, name, system, lost)})"
+
+
+def _competitors(situation: Situation, system: str) -> set[str]:
+    """The other systems, but for those that say far less."""
+    return {*situation.systems} - {system} - situation.silent
+
+
+def _than(situation: Situation, system: str, others: Sequence[str]) -> str:
+    """With which others a system is compared; empty if it is all of them."""
+    is_all = _competitors(situation, system) <= {*others}
+    return "" if is_all else f" than {_listed(others)}"
 
 
 def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
@@ -485,27 +527,14 @@ def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
     return name, [test for test in tests if test.metric == name]
 
 
-def _fault(situation: Situation, system: str) -> str:
-    name, _ = _losses(situation, system)
-    wording, figure = situation.metrics[name].wording, _figure(situation, name, system)
-    if wording is None:
-        return figure
-    if wording.of_segments:
-        return f"{wording.does} in {_value(situation, name, system)}"
-    return f"{wording.does} ({figure})"
-
-
-def _claims(situation: Situation, system: str) -> str:
-    """By which columns a system is better than which others; of columns of quality, the first."""
-    claims: dict[str, str] = {}
-    won = [test for tests in situation.wins.values() for test in tests if test.better == system]
-    for name in sorted(situation.metrics, key=situation.counts_errors):  # quality first
-        if tests := [test for test in won if test.metric == name]:
-            others = _listed([test.worse for test in tests])
-            figures = _figures(situation, name, system, tests)
-            about = name if situation.metrics[name].wording else "quality"
-            claims.setdefault(about, f"{_better(situation, name)} than {others} ({figures})")
-    return "; ".join([*claims.values()][:CLAIMS])
+def _claim(situation: Situation, tests: Sequence[PairTest]) -> str:
+    """What a system does better than others by one metric, and the figures."""
+    name, system = tests[0].metric, tests[0].better
+    than = _than(situation, system, [test.worse for test in tests])
+    figures = _figures(situation, name, system, tests)
+    if not situation.metrics[name].wording:  # "has a better BLEU (86.24 against 80.76)"
+        figures = figures.removeprefix(f"{situation.metrics[name].name} ")
+    return f"{_better(situation, name)}{than} ({figures})"
 
 
 def _better(situation: Situation, metric: str) -> str:

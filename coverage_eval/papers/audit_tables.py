@@ -27,12 +27,12 @@ from coverage_eval.papers.printed import (
 from coverage_eval.repetition.rep import REP
 
 AUDITS = {
-    "table1": "What section 5 claims about Table 1 (Malaviya et al. 2018), checked on its figures",
+    "table1": "What section 5 claims about Table 1 (Malaviya et al. 2018)",
     "table2": "PREDICTED fertilities in Table 2, and its agreement with Table 1",
     "appendix-b": "Which outputs of Appendix B repeat words, by REP",
     "figure2": "Whether csparsemax fixed the repetitions of Figure 2, by REP",
     "figure1": "The attention values of Figure 1, to the printed digits",
-    "report-tables": "Claims about Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
+    "report-tables": "Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
 }
 """What each audit checks."""
 

@@ -243,7 +243,10 @@ def present_audit(audit: Audit) -> Printable:
             )
             for claim in claims
         ),
-        notes=(f"{holding} facts hold. All facts: coverage-eval audit {audit.name} -f csv",),
+        notes=(
+            f"{holding} of {len(rows)} facts hold. "
+            f"All facts: coverage-eval audit {audit.name} -f csv",
+        ),
     )
     facts = Table(_FACT_HEADER, against, "Facts against a claim")
     records = [

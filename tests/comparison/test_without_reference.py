@@ -58,7 +58,7 @@ def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli, folder):
 
 def test_the_report_says_what_is_not_found_without_references(run_cli, folder):
     done = run_cli("report", *ARGUMENTS, "-o", "report.html", cwd=folder)
-    assert done.stdout.startswith("Avoid drops: leaves text out in 62 of 150.")
+    assert done.stdout.startswith("Avoid drops: it leaves text out (Omissions 62 of 150 ")
     page = (folder / "report.html").read_text()
     assert "what all systems leave out is not found" in page
 
