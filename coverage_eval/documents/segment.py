@@ -253,8 +253,7 @@ class Segmentation:
     @property
     def score(self) -> float:
         """The share of the source's words that are in missing lines, 0 to 1."""
-        lost = sum(self.source_words[line] for line in self.missing)
-        return lost / max(1, sum(self.source_words))
+        return sum(passage.words for passage in self.passages) / max(1, sum(self.source_words))
 
     @property
     def extra_share(self) -> float:

@@ -153,9 +153,7 @@ def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
             at += 1
         entity = _ENTITY.match(line, at)
         if entity and unescape(entity[0]) == spelt:
-            yield at
-            at = entity.end()
-            continue
+            spelt = entity[0]
         if not line.startswith(spelt, at):
             later = line.find(spelt, at, at + _MAX_SHIFT + len(spelt))
             following = "".join(tokens[number : number + _SYNC]).replace(_MARK, "")[:_SYNC]
