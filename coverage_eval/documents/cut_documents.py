@@ -146,15 +146,13 @@ def _line_by_line(text: Text, lines: Text) -> Text:
     """A source or reference whose rows have several lines, as many as the text to cut by."""
     if not is_of_rows(text):
         return text
-    blocks = list(read_blocks(text))
-    pairs = zip(read_blocks(lines), blocks, strict=True) if is_of_rows(lines) else ()
-    for number, (expected, block) in enumerate(pairs, start=1):
+    for name, expected, block in read_documents(text, lines) if is_of_rows(lines) else ():
         if len(block) != len(expected):
             raise DataError(
-                f"{source_name(text)}: row {number} has {len(block)} lines and "
+                f"{source_name(text)}: {name} has {len(block)} lines and "
                 f"{source_name(lines)} has {len(expected)}; source and references must match"
             )
-    return held_text(source_name(text), list(chain.from_iterable(blocks)))
+    return held_text(source_name(text), list(chain.from_iterable(read_blocks(text))))
 
 
 def is_of_rows(text: Text) -> bool:
