@@ -472,31 +472,24 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     A range reaches to the one before it, so that there is a path through all of them.
     """
     words, segments = len(evidence.types), len(evidence.lengths)
-    chunks = [(first, min(words, first + CHUNK)) for first in range(0, words, CHUNK)]
-    if segments <= WHOLE:
-        return [(*chunk, 0, segments + 1) for chunk in chunks]
-    anchors = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
-    at = [word for word, _ in anchors]
-    bounds = []
-    for first, last in chunks:
-        before = anchors[max(0, bisect_right(at, first) - NEAR)]
-        after = anchors[min(len(anchors) - 1, bisect_right(at, last) + NEAR - 1)]
-        bounds.append((before, after))
-    cells = sum(CHUNK * (after[1] - before[1]) for before, after in bounds)
-    widest = segments if cells <= MAX_CELLS else MAX_CELLS // words
-    ranges: list[tuple[int, int, int, int]] = []
-    reached = 1
-    for (first, last), (before, after) in zip(chunks, bounds, strict=True):
-        low, high = before[1], after[1]
-        if high - low > widest:
-            gone = ((first + last) / 2 - before[0]) / max(1, after[0] - before[0])
-            middle = round(low + gone * (high - low))
-            low, high = max(low, middle - widest // 2), min(high, middle + widest // 2)
-        low = min(max(0, low - MARGIN), reached - 1)
-        high = max(min(segments + 1, high + MARGIN), low + 1)
-        reached = high
-        ranges.append((first, last, low, high))
-    return ranges
+    first = np.arange(0, words, CHUNK)
+    last = np.minimum(words, first + CHUNK)
+    low, high = np.zeros_like(first), np.full_like(first, segments + 1)
+    if segments > WHOLE:
+        anchors = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
+        at, of = np.array(anchors).T
+        before = np.searchsorted(at, first, "right") - NEAR
+        after = np.minimum(len(at) - 1, np.searchsorted(at, last, "right") + NEAR - 1)
+        low, high = of[before], of[after]
+        widest = segments if CHUNK * (high - low).sum() <= MAX_CELLS else MAX_CELLS // words
+        gone = ((first + last) / 2 - at[before]) / np.maximum(1, at[after] - at[before])
+        middle = np.round(low + gone * (high - low)).astype(np.int64)
+        is_wide = high - low > widest
+        low = np.where(is_wide, np.maximum(low, middle - widest // 2), low)
+        high = np.where(is_wide, np.minimum(high, middle + widest // 2), high)
+        high = np.minimum(segments + 1, high + MARGIN)
+        low = np.minimum(np.maximum(0, low - MARGIN), np.append(1, high[:-1]) - 1)
+    return [(int(a), int(b), int(c), int(d)) for a, b, c, d in np.stack([first, last, low, high]).T]
 
 
 def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
