@@ -20,8 +20,6 @@ from coverage_eval.core.files import (
     Column,
     Text,
     check_readable_again,
-    check_source,
-    check_stdin,
     held_text,
     read_segments,
     source_name,
@@ -184,8 +182,6 @@ def read_documents(output: Text, source: Text) -> list[Document]:
     Raises:
         DataError: As :func:`read_blocks`; one is a file and the other a column.
     """
-    check_stdin(output, source)
-    check_source(output, source)
     outputs, sources = list(read_blocks(output)), list(read_blocks(source))
     if len(outputs) != len(sources):
         raise DataError(

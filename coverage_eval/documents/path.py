@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,18 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coverage_eval.core.metric import Floats
-from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.words import (
-    MARKUP,
-    SENTENCE_ENDS,
-    Boundary,
-    Flags,
-    Integers,
-    OutputWords,
-    has_letters,
-    known_form,
-    numbered,
-)
+from coverage_eval.documents.words import Boundary, Integers, OutputWords, SourceWords, numbered
 
 Singles = NDArray[np.float32]
 
@@ -58,48 +47,6 @@ SIMILAR, STEM = 0.2, 5
 
 MIN_FREQUENCY = 1e-4
 """The least usual probability of a word."""
-
-
-class SourceWords(NamedTuple):
-    """The words of a source.
-
-    Attributes:
-        types: The distinct words.
-        shares: The share of each type in each line, ``[lines, types]``.
-        lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
-        roomy: Whether a line has several sentences, ``[lines]``.
-        different: Number of different lines that have words.
-        rules: The tokens of lines without words, such as a rule or a code fence.
-    """
-
-    types: list[str]
-    shares: sparse.csr_matrix
-    lengths: Integers
-    roomy: Flags
-    different: int
-    rules: frozenset[str]
-
-    @classmethod
-    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
-        """Tokenise the lines of a source."""
-        cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
-        has_words = [any(map(has_letters, line)) for line in cut]
-        kept = [
-            [token for token in line if not (is_text and MARKUP.fullmatch(token))]
-            for line, is_text in zip(cut, has_words, strict=True)
-        ]
-        sizes = np.array(list(map(len, kept)), np.int64)
-        types, columns = numbered(chain.from_iterable(kept))
-        rows = np.repeat(np.arange(len(lines)), sizes)
-        shares = (1 / sizes[rows]).astype(np.float32)
-        return cls(
-            list(types),
-            sparse.csr_matrix((shares, (rows, columns)), shape=(len(lines), len(types))),
-            np.where(has_words, sizes, 0),
-            np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
-            len(set(map(tuple, compress(kept, has_words)))),
-            frozenset(chain.from_iterable(compress(kept, np.logical_not(has_words)))),
-        )
 
 
 class WordTable:
@@ -186,7 +133,7 @@ class Evidence:
     weights: Singles
     boundaries: Integers
     lengths: Floats
-    roomy: Flags
+    roomy: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -210,7 +157,8 @@ class Evidence:
         else:
             chances, usual = table.between(source.types, distinct), table.frequencies(distinct)
         types = np.array([words.types[token] for token in words.tokens], np.int64)
-        given = source.shares @ chances
+        shape = (len(source.lengths), len(source.types))
+        given = sparse.csr_matrix((source.shares, (source.lines, source.kinds)), shape) @ chances
         expected = np.asarray(given.T @ (source.lengths / source.lengths.sum())).ravel()
         here = (np.bincount(types, minlength=len(distinct)) / len(types) + expected) / 2
         others = source.different - 1

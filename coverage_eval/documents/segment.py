@@ -31,12 +31,11 @@ from coverage_eval.documents.path import (
     NOWHERE,
     Evidence,
     Run,
-    SourceWords,
     WordTable,
     ascending,
     find_path,
 )
-from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_letters, tokenizer_for
+from coverage_eval.documents.words import Boundary, Flags, OutputWords, SourceWords, tokenizer_for
 from fast_align_wrapper.text import Segment
 
 MAX_NAMED = 5
@@ -289,7 +288,7 @@ class Segmentation:
 
 
 def summary(segmentations: Sequence[Segmentation]) -> str:
-    """One sentence about the segmentations of some documents, at least one."""
+    """One sentence about the segmentations of some documents."""
     words = [count for cut in segmentations for count in cut.source_words]
     missing = sum(len(cut.missing) for cut in segmentations)
     moved = sum(len(cut.moved) for cut in segmentations)
@@ -300,8 +299,9 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         f"{count} {'has' if count == 1 else 'have'}"
         for count in (len(words) - blank - missing, missing)
     )
+    side = segmentations[0].lines_of if segmentations else "source"
     sentence = (
-        f"{_count(len(words), f'{segmentations[0].lines_of} line')}{wordless}: {with_text} text, "
+        f"{_count(len(words), f'{side} line')}{wordless}: {with_text} text, "
         f"{none} none ({missing / max(1, len(words) - blank):.1%})"
     )
     if len(segmentations) == 1 and missing:
@@ -408,7 +408,7 @@ class Segmenter:
         words = OutputWords.read(text, self.tokens)
         if not source.lengths.any():
             raise DataError(f"the {self.lines_of} has no words")
-        if not any(map(has_letters, words.tokens)):
+        if not any(map(str.isalnum, "".join(words.tokens))):
             raise DataError("the output is empty")
         evidence = Evidence.of(source, words, self.table, self.per_word)
         known = words.types if self.table is None else self.table.targets
@@ -433,7 +433,11 @@ class Segmenter:
         )
 
     def _check_fit(
-        self, source: SourceWords, evidence: Evidence, path: Sequence[Run], unknown: Flags
+        self,
+        source: SourceWords,
+        evidence: Evidence,
+        path: Sequence[Run],
+        unknown: Flags,
     ) -> None:
         """Refuse an output that is no translation of its source, or has it in another order.
 

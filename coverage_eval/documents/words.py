@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from html import unescape
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class OutputWords:
     tokens: Sequence[str]
     starts: Integers
     boundaries: Integers
-    is_word: NDArray[np.bool_]
+    is_word: Flags
 
     @classmethod
     def read(cls, text: str, tokens: Tokenizer) -> OutputWords:
@@ -112,6 +113,53 @@ class OutputWords:
         return {token: number for number, token in enumerate(dict.fromkeys(self.tokens))}
 
 
+class SourceWords(NamedTuple):
+    """The words of a source.
+
+    Attributes:
+        types: The distinct words.
+        kinds: The number of each word's type, ``[words]``.
+        lines: The line of each word, ``[words]``.
+        shares: The share of each word in its line, ``[words]``, single precision.
+        lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
+        roomy: Whether a line has several sentences, ``[lines]``.
+        different: Number of different lines that have words.
+        rules: The tokens of lines without words, such as a rule or a code fence.
+    """
+
+    types: list[str]
+    kinds: Integers
+    lines: Integers
+    shares: NDArray[np.float32]
+    lengths: Integers
+    roomy: Flags
+    different: int
+    rules: frozenset[str]
+
+    @classmethod
+    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
+        """Tokenise the lines of a source."""
+        cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
+        has_words = [any(map(str.isalnum, "".join(line))) for line in cut]
+        kept = [
+            [token for token in line if not (is_text and MARKUP.fullmatch(token))]
+            for line, is_text in zip(cut, has_words, strict=True)
+        ]
+        sizes = np.array(list(map(len, kept)), np.int64)
+        types, kinds = numbered(chain.from_iterable(kept))
+        rows = np.repeat(np.arange(len(lines)), sizes)
+        return cls(
+            list(types),
+            kinds,
+            rows,
+            (1 / sizes[rows]).astype(np.float32),
+            np.where(has_words, sizes, 0),
+            np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
+            len(set(map(tuple, compress(kept, has_words)))),
+            frozenset(chain.from_iterable(compress(kept, np.logical_not(has_words)))),
+        )
+
+
 def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     """The name of the tokeniser that finds words in a text.
 
@@ -133,11 +181,6 @@ def numbered(words: Iterable[str]) -> tuple[dict[str, int], Integers]:
     """The distinct words, numbered from 0 in their order, and the number of each word."""
     types: dict[str, int] = {}
     return types, np.array([types.setdefault(word, len(types)) for word in words], np.int64)
-
-
-def has_letters(token: str) -> bool:
-    """Whether a token has a letter or a digit."""
-    return any(map(str.isalnum, token))
 
 
 def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
