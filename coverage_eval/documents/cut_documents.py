@@ -16,14 +16,7 @@ from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
 from coverage_eval.core.checks import Finding, Gravity
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import (
-    Column,
-    Text,
-    check_readable_again,
-    held_text,
-    read_segments,
-    source_name,
-)
+from coverage_eval.core.files import Column, Text, held_text, read_segments, source_name
 from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
 from coverage_eval.core.text import TextTable
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
@@ -93,18 +86,15 @@ def match_lines(
         progress: Where to report the share of the work that is done.
 
     Raises:
-        DataError: A text cannot be read; an output is no translation of its source; the source can
-            be read only once.
+        DataError: A text cannot be read; an output is no translation of its source.
         TypeError: Neither source and model nor a reference.
         AlignerError: The model cannot be read.
     """
     given = texts.given
     if given.source is not None and (segmenter := _segmenter(aligner)):
         lines = given.source
-        check_readable_again(lines)
     elif given.references:
         lines = given.references[0]
-        check_readable_again(lines)
         every_line = chain.from_iterable(read_blocks(lines))
         segmenter = Segmenter.of_references("13a" if tokenize == "none" else tokenize, every_line)
     else:

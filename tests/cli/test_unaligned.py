@@ -330,10 +330,6 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     ("arguments", "said"),
     [
         (
-            ("rep", "out.txt", "-", "--unaligned"),
-            "standard input: is read several times; give a file",
-        ),
-        (
             (
                 "omissions",
                 *("uneven.jsonl:o", "--src", "uneven.jsonl:s", "--ref", "uneven.jsonl:r"),
