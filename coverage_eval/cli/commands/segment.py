@@ -110,8 +110,7 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     print_lines(shown, asked.output, as_is=True)
     said = summary(found)
     is_silent = asked.output_format == "text" and not is_page
-    has_more = is_silent and any(row["line"] is None for row in _rows(found))
-    hint = "; -f tsv shows them" if has_more else ""
+    hint = "; -f tsv shows them" if is_silent and any(cut.extra for cut in found) else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
 
 
