@@ -68,8 +68,7 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
         return ()
     mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
     if cut.line > passage.first:
-        said = f"line {cut.line} of lines {passage.first} to {passage.last}"
-        return (replace(mark, said=said),)
+        return (replace(mark, said=f"line {cut.line} of lines {passage.lines}"),)
     amount, detail = float(passage.words), passage.to_dict()
     return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
@@ -81,16 +80,10 @@ def extra_marks(cut: LineCut) -> Iterator[Mark]:
     line from 1 that it ``repeats``, or None.
     """
     for piece in cut.extra:
-        detail = piece.to_dict()
-        yield Mark(
-            "output",
-            (),
-            ADDED if piece.repeats is None else AGAIN,
-            piece.text,
-            float(piece.words),
-            detail={name: detail[name] for name in ("start", "end", "probability", "repeats")},
-            said=f"{piece.text} ({piece.place})",
-        )
+        kind, whole = ADDED if piece.repeats is None else AGAIN, piece.to_dict()
+        detail = {name: whole[name] for name in ("start", "end", "probability", "repeats")}
+        said = f"{piece.text} ({piece.place})"
+        yield Mark("output", (), kind, piece.text, float(piece.words), detail=detail, said=said)
 
 
 @dataclass(frozen=True)

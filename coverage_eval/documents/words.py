@@ -237,13 +237,11 @@ def _boundaries(
         spaced = start > 0 and text[start - 1].isspace()
         if by_character and spaced and UNSPACED.match(token):
             before = max(before, Boundary.CLAUSE)
-        follows = text[start + len(token) : start + len(token) + 1]
-        opens = spaced and follows and not follows.isspace()
-        if number and not lines and not opens and all(map(CLOSERS.__contains__, token)):
-            boundaries.append(Boundary.NONE)  # it belongs to the sentence that it closes
-            continue
-        boundaries.append(before)
-        before = endings[number + 1]
+        opens = spaced and text[start + len(token) : start + len(token) + 1].strip()
+        # It belongs to the sentence that it closes.
+        closes = number and not lines and not opens and all(map(CLOSERS.__contains__, token))
+        boundaries.append(Boundary.NONE if closes else before)
+        before = before if closes else endings[number + 1]
     return boundaries
 
 
