@@ -84,16 +84,14 @@ class WordTable:
 
     def frequencies(self, targets: Sequence[str]) -> Floats:
         """The mean probability of target words over all source words that the model knows."""
-        means = self.means[[self.targets.get(word, -1) for word in targets]]
-        return np.maximum(means, MIN_FREQUENCY)
+        return np.maximum(self.means[[self.targets.get(t, -1) for t in targets]], MIN_FREQUENCY)
 
 
 def similar_words(sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
     """In place of probabilities, how similar distinct words of one language are."""
     stems: dict[str, list[int]] = {}
     for number, word in enumerate(sources):
-        if len(word) >= STEM:
-            stems.setdefault(word[:STEM], []).append(number)
+        stems.setdefault(word[:STEM], []).append(number)
     cells = {(i, j): SIMILAR for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())}
     cells |= dict.fromkeys(_equal_words(sources, targets), 1.0)
     return _matrix(cells, (len(sources), len(targets)))
@@ -106,9 +104,8 @@ def _equal_words(sources: Sequence[str], targets: Sequence[str]) -> list[tuple[i
 
 
 def _matrix(cells: dict[tuple[int, int], float], shape: tuple[int, int]) -> sparse.csr_matrix:
-    rows, columns = zip(*cells, strict=True) if cells else ((), ())
-    values = np.fromiter(cells.values(), np.float32)
-    return sparse.csr_matrix((values, (rows, columns)), shape=shape)
+    values, places = np.fromiter(cells.values(), np.float32), np.array([*cells], np.int64)
+    return sparse.csr_matrix((values, places.reshape(-1, 2).T), shape=shape)
 
 
 @dataclass(frozen=True)
