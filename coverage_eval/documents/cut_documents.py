@@ -50,20 +50,18 @@ class MatchedTexts(NamedTuple):
     segmentation: str
     documents: Mapping[str, Sequence[Segmentation]]
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> Iterator[Finding]:
         """A note for each output: how many lines have text, and how much belongs to none.
 
         It is a warning if that is much, because no score but ExtraText sees such text.
         """
-        findings = []
         for name, cuts in self.documents.items():
+            said = f"{name}: {summary(cuts)}"
             extra = sum(piece.words for cut in cuts for piece in cut.extra)
-            kind, gravity, unseen = "segmented", Gravity.NOTE, ""
             if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
-                kind, gravity = "much-extra", Gravity.DOUBT
-                unseen = ", and counts in no score but ExtraText"
-            findings.append(Finding(kind, f"{name}: {summary(cuts)}{unseen}", gravity=gravity))
-        return findings
+                yield Finding("much-extra", f"{said}, and counts in no score but ExtraText")
+            else:
+                yield Finding("segmented", said, gravity=Gravity.NOTE)
 
 
 def match_lines(
@@ -220,11 +218,10 @@ def segment_documents(
 
 def _segment(document: Document, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
     """The segmentation, or why there is none."""
-    if not alone and not any(map(str.strip, document.output)):
-        found = segmenter.empty(document.source)
-    else:
-        try:
-            found = segmenter(document.output, document.source)
-        except DataError as error:
-            return f"{document.name}: {error}"
-    return replace(found, name=document.name)
+    name, source, output = document
+    is_empty = not alone and not any(map(str.strip, output))
+    try:
+        found = segmenter.empty(source) if is_empty else segmenter(output, source)
+    except DataError as error:
+        return f"{name}: {error}"
+    return replace(found, name=name)
