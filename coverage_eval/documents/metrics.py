@@ -6,7 +6,6 @@ passage counts by its words, wherever it stands.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -115,9 +114,12 @@ class DocumentShare(TextMetric):
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
-        """The marks of each line."""
+        """The marks of each line that are of the metric's kinds."""
+        kinds = {kind.name for kind in self.kinds}
         for row in batch.rows:
-            yield tuple(Explanation(tuple(self._marks(row, cut))) for cut in self._cuts(row))
+            words = self.source_tokens.as_written(row.source or "")
+            marks = ((*missing_marks(words, cut), *extra_marks(cut)) for cut in self._cuts(row))
+            yield tuple(Explanation(tuple(m for m in own if m.kind in kinds)) for own in marks)
 
     def _cuts(self, row: Row) -> tuple[LineCut, ...]:
         if not row.cuts:
@@ -126,10 +128,6 @@ class DocumentShare(TextMetric):
                 "unaligned=True"
             )
         return row.cuts
-
-    @abstractmethod
-    def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark] | tuple[Mark, ...]:
-        """The marks of a line."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +143,6 @@ class MissingLines(DocumentShare):
         "whose words its neighbours have, too, may be joined to them."
     )
 
-    def _marks(self, row: Row, cut: LineCut) -> tuple[Mark, ...]:
-        return missing_marks(self.source_tokens.as_written(row.source or ""), cut)
-
 
 @dataclass(frozen=True)
 class ExtraText(DocumentShare):
@@ -161,6 +156,3 @@ class ExtraText(DocumentShare):
         "Prefaces, notes and lines that are translated again, by the model's word probabilities. "
         "Such text counts in no other column."
     )
-
-    def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark]:  # noqa: ARG002
-        return extra_marks(cut)
