@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coverage_eval.core.metric import Floats
-from coverage_eval.documents.words import Boundary, Integers, OutputWords, SourceWords, numbered
+from coverage_eval.documents.words import Boundary, Flags, Integers, OutputWords, SourceWords
 
 Singles = NDArray[np.float32]
 
@@ -57,9 +57,13 @@ class WordTable:
     """
 
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
-        sources, targets, values = zip(*rows, strict=True)
-        self.sources, given = numbered(sources)
-        self.targets, made = numbered(targets)
+        self.sources: dict[str, int] = {}
+        self.targets: dict[str, int] = {}
+        given, made, values = [], [], []
+        for source, target, value in rows:
+            given.append(self.sources.setdefault(source, len(self.sources)))
+            made.append(self.targets.setdefault(target, len(self.targets)))
+            values.append(value)
         chances = np.exp(np.array(values, np.float64)).astype(np.float32)
         # Words that the model does not know are its last, number -1.
         shape = (len(self.sources) + 1, len(self.targets) + 1)
@@ -130,7 +134,7 @@ class Evidence:
     weights: Singles
     boundaries: Integers
     lengths: Floats
-    roomy: NDArray[np.bool_]
+    roomy: Flags
 
     @classmethod
     def of(

@@ -146,11 +146,12 @@ class SourceWords(NamedTuple):
             for line, is_text in zip(cut, has_words, strict=True)
         ]
         sizes = np.array(list(map(len, kept)), np.int64)
-        types, kinds = numbered(chain.from_iterable(kept))
+        types: dict[str, int] = {}
+        kinds = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
         rows = np.repeat(np.arange(len(lines)), sizes)
         return cls(
             list(types),
-            kinds,
+            np.array(kinds, np.int64),
             rows,
             (1 / sizes[rows]).astype(np.float32),
             np.where(has_words, sizes, 0),
@@ -175,12 +176,6 @@ def known_form(token: str, tokens: Tokenizer) -> str:
     token = token.strip(_EMPHASIS) or token
     token = token.lower() if tokens.lowercase else token
     return token[: tokens.stem] if tokens.stem else token
-
-
-def numbered(words: Iterable[str]) -> tuple[dict[str, int], Integers]:
-    """The distinct words, numbered from 0 in their order, and the number of each word."""
-    types: dict[str, int] = {}
-    return types, np.array([types.setdefault(word, len(types)) for word in words], np.int64)
 
 
 def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
