@@ -167,8 +167,9 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     ``13a`` and ``intl`` look for spaces. Where most letters are of scripts without them, each
     character counts as a word in their place.
     """
-    text = "".join(chain.from_iterable(lines)) if name in {"13a", "intl"} else ""
-    return "char" if 2 * len(UNSPACED.findall(text)) > sum(map(str.isalpha, text)) else name
+    text = "".join(map("".join, lines)) if name in {"13a", "intl"} else ""
+    unspaced = len(text) - len(UNSPACED.sub("", text))
+    return "char" if 2 * unspaced > sum(map(str.isalpha, text)) else name
 
 
 def known_form(token: str, tokens: Tokenizer) -> str:
