@@ -298,7 +298,7 @@ def _limit(others: int, drawn: int, segments: int) -> str:
 def missing_lines(result: Result, system: str) -> tuple[float, str]:
     """The share of lines of documents that a system leaves out, 0 to 1, and which they are."""
     documents = result.made.get("documents", {}).get(system, ())
-    lines = sum(sum(map(bool, cut.segmentation.source_words)) for cut in documents)
+    lines = sum(sum(map(bool, cut.source_words)) for cut in documents)
     passages = [passage for cut in documents for passage in cut.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
     if not missing:

@@ -92,7 +92,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     lines = left_out = 0
     for system in systems:
         for cut in result.made.get("documents", {}).get(system, ()):
-            lines += len(cut.document.source)
+            lines += len(cut.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(cut))
             else:
