@@ -330,10 +330,10 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str]]:
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
         if finding.check in {"says-little", "far-output"}:
-            for system in {*finding.texts} & {*result.systems} - silent:
-                said = finding.message.removeprefix(f"{system}: ").partition(";")[0]
-                facts[system].append(f": {said}")
-                silent.add(system)
+            for system, said in zip(finding.texts, finding.seen, strict=True):
+                if system in {*result.systems} - silent:
+                    facts[system].append(f": {said}")
+                    silent.add(system)
     for system in result.systems:
         share, said = missing_lines(result, system)
         if said:

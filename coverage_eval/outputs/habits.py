@@ -361,12 +361,14 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
         if not reason:
             continue
         far.append(index)
-        reason += "; it is left out where other outputs show what a segment should have"
+        said = (
+            f"{name}: {reason}; it is left out where other outputs show what a segment should have"
+        )
         if references or share > 1 / FAR_SHORT:  # the scores show what it lacks
-            findings.append(Finding("far-output", f"{name}: {reason}", (name,)))
+            findings.append(Finding("far-output", said, (name,), seen=(reason,)))
         else:
-            reason += ", and its own low scores mean nothing"
-            findings.append(Finding("says-little", f"{name}: {reason}", (name,), Gravity.VOID))
+            said += ", and its own low scores mean nothing"
+            findings.append(Finding("says-little", said, (name,), Gravity.VOID, (reason,)))
     return far, findings
 
 

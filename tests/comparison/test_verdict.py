@@ -383,6 +383,22 @@ def test_missing_lines_come_first_and_have_no_p():
     assert "p =" not in " ".join([first, *rest])
 
 
+def test_each_short_output_has_its_own_share():
+    halves = {
+        name: [" ".join(text.split()[:size]) for text in REFERENCES]
+        for name, size in (("two", 2), ("three", 3))
+    }
+    found = ce.compare({"good": REFERENCES, **halves}, REFERENCES, metrics=["bleu", "rep"])
+    shares = re.fullmatch(
+        r"two: has only (\d+)% of the length of the reference; "
+        r"three: has only (\d+)% of the length of the reference\.",
+        found.verdict.sentences[0],
+    )
+    assert shares
+    assert int(shares[1]) < int(shares[2])
+    assert found.verdict.systems == ("good",)
+
+
 def test_many_broken_outputs_are_said_by_name():
     texts = ["" if n % 10 == 0 else text for n, text in enumerate(REFERENCES)]
     found = ce.compare({"good": REFERENCES, "gaps": texts}, REFERENCES, metrics=["bleu", "rep"])
