@@ -379,8 +379,8 @@ def _decide(situation: Situation) -> _Decision:
     tops = [system for system in situation.systems if system not in beaten]
     tops = [system for system in tops if system not in situation.silent] or tops
     best = tops[0]
-    others = _competitors(situation, best)
-    if others and all((best, other) in wins for other in others):
+    losers = {worse for better, worse in wins if better == best}
+    if losers and _competitors(situation, best) <= losers:
         return _preference(situation, best)
     if not situation.can_take:
         tests = [test for won in wins.values() for test in won]
@@ -515,8 +515,9 @@ def _competitors(situation: Situation, system: str) -> set[str]:
 
 
 def _than(situation: Situation, system: str, others: Sequence[str]) -> str:
-    """With which others a system is compared; empty if it is all of them."""
-    is_all = _competitors(situation, system) <= {*others}
+    """With which others a system is compared; empty if it is all that compete with it."""
+    competitors = _competitors(situation, system)
+    is_all = competitors and competitors <= {*others}
     return "" if is_all else f" than {_listed(others)}"
 
 
