@@ -28,14 +28,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
-from coverage_eval.coverage.trust import Trust, doubtful_metrics
 from coverage_eval.outputs.named import KINDS
+
+if TYPE_CHECKING:
+    from coverage_eval.coverage.trust import Trust
 
 LINES = 3
 """Sentences of a verdict, at most."""
@@ -271,6 +273,11 @@ def describe(
             if name in doubtful
         ],
     )
+
+
+def doubtful_metrics(gauged: Mapping[str, Trust]) -> set[str]:
+    """The names of the metrics that find too little on a text for a verdict to rest on them."""
+    return {name for name, trust in gauged.items() if trust.is_low}
 
 
 def statistics_by_system(
