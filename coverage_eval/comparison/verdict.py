@@ -462,7 +462,7 @@ def _preference(situation: Situation, best: str) -> _Decision:
     """The decision for a system that is better than each other: the reason that holds for most.
 
     Then what else is needed to say so of all others, or another reason; of a system to take, which
-    errors the worst of the others makes.
+    errors the worst of the others makes, or another one.
     """
     won = [test for tests in situation.wins.values() for test in tests if test.better == best]
     names = sorted(situation.metrics, key=situation.counts_errors)  # quality first
@@ -480,8 +480,9 @@ def _preference(situation: Situation, best: str) -> _Decision:
         name = first[0].metric
         choose = min if situation.metrics[name].higher_is_better else max
         worst = choose((test.worse for test in first), key=situation.scores[name].__getitem__)
-        lost = [test for tests in situation.wins.values() for test in tests if test.worse == worst]
-        errors = [test for test in lost if situation.counts_errors(test.metric)]
+        told = [test for tests in situation.wins.values() for test in tests]
+        errors = [test for test in told if situation.counts_errors(test.metric)]
+        errors = [test for test in errors if test.worse == worst] or errors
         second = [f"{_excess(situation, errors)}."] if errors else []
     return "take", [best], [f"Take {best}: it {claim}.", *second]
 

@@ -79,6 +79,13 @@ BLEUS = {"a": 80.0, "b": 60.0}
             ["Take a: it has a better BLEU (80.00 against 50.00 to 60.00, p ≤ 0.001).",
              "c repeats words, more than a (REP 3.00 against 1.00, p = 0.001)."],
         ),
+        (  # the worst makes no errors, another one does
+            situation({"bleu": {"a": 80, "b": 60, "c": 50}, "rep": {"a": 1, "b": 4, "c": 2}},
+                      "bleu:a>b bleu:a>c rep:a>b"),
+            "take", "a",
+            ["Take a: it has a better BLEU (80.00 against 50.00 to 60.00, p ≤ 0.001).",
+             "b repeats words, more than a (REP 4.00 against 1.00, p = 0.001)."],
+        ),
         (  # two reasons are needed
             situation({"rep": {"a": 1, "b": 2, "c": 3}, "drop": {"a": 1, "b": 2, "c": 3}},
                       "rep:a>b drop:a>c"),
