@@ -195,8 +195,9 @@ class Check:
         if len(texts) > 1:
             told, between = ", ".join(f"{text} ({said})" for text, said in texts.items()), ": "
         message = between.join(filter(None, (told, self.advice)))
-        named = tuple(filter(None, texts))
-        return [Finding(self.name, message, named, self.gravity)] if texts else []
+        named = {text: said for text, said in texts.items() if text}
+        finding = Finding(self.name, message, tuple(named), self.gravity, tuple(named.values()))
+        return [finding] if texts else []
 
 
 def run_checks(

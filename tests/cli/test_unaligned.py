@@ -338,6 +338,15 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
             "uneven.jsonl:r: row 1 has 1 lines and uneven.jsonl:s has 2",
         ),
         (
+            (
+                "omissions",
+                *("uneven.jsonl:o", "--src", "uneven.jsonl:s", "--ref", "more.jsonl:r"),
+                *MODEL[2:],
+                "--unaligned",
+            ),
+            "more.jsonl:r has 2 documents and uneven.jsonl:s has 1",
+        ),
+        (
             ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
             "metric missing-lines needs --unaligned",
         ),
@@ -345,6 +354,7 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
 )
 def test_usage_of_unaligned(run_cli, corpus, arguments, said):
     (corpus / "uneven.jsonl").write_text('{"s": "ein\\nhund", "o": "a dog", "r": "a dog"}\n')
+    (corpus / "more.jsonl").write_text('{"r": "a\\ndog"}\n' * 2)
     done = run_cli(*arguments, cwd=corpus, check=False)
     assert done.returncode == (2 if "missing-lines" in arguments else 1)
     assert said in done.stderr
