@@ -186,8 +186,8 @@ class Check:
     unless: Set[str] = frozenset()
     needs: Set[str] = frozenset()
 
-    def findings(self, seen: Seen) -> list[Finding]:
-        """One finding for all texts in which something was seen; none if nothing was."""
+    def finding(self, seen: Seen) -> Finding:
+        """One finding for all texts in which something was seen."""
         texts: dict[str, str] = {}
         for text, said in seen:
             texts.setdefault(text, said)
@@ -196,8 +196,7 @@ class Check:
             told, between = ", ".join(f"{text} ({said})" for text, said in texts.items()), ": "
         message = between.join(filter(None, (told, self.advice)))
         named = {text: said for text, said in texts.items() if text}
-        finding = Finding(self.name, message, tuple(named), self.gravity, tuple(named.values()))
-        return [finding] if texts else []
+        return Finding(self.name, message, tuple(named), self.gravity, tuple(named.values()))
 
 
 def run_checks(
@@ -215,7 +214,7 @@ def run_checks(
             for text, said in check.look(inputs)
             if not any(not texts or {text, source} & set(texts) for texts in others)
         ]
-        found += check.findings(seen)
+        found += [check.finding(seen)] if seen else []
     return sorted(found, key=lambda finding: finding.gravity)
 
 
