@@ -131,8 +131,24 @@ def test_a_score_that_would_mean_nothing_is_refused(run_cli, folder, line, said)
     assert not (folder / "no.links").exists()
 
 
-def test_a_second_output_is_not_taken_as_a_reference(run_cli, folder):
-    assert "compare --ref ref a b" in typed(run_cli, folder, "rep a b ref", 2)[1]
+def test_a_model_of_shifted_lines_is_written_with_a_warning(run_cli, folder):
+    assert "warning" not in typed(run_cli, folder, "align train train.de train.en -o m")[1]
+    first, *rest = (folder / "train.en").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "moved.en").write_text("".join([*rest, first]), encoding="utf-8")
+    said = typed(run_cli, folder, "align train train.de moved.en -o bad")[1]
+    assert said.startswith("coverage-eval: warning: moved.en: ")
+    assert (folder / "bad").is_file()  # training may have taken minutes
+
+
+def test_a_file_without_links_is_warned_of(run_cli, folder):
+    typed(run_cli, folder, "align apply model src ref -o links")
+    (folder / "none").write_text("\n" * len(REF))
+    line = "drop a ref --src src --ref-links links --links"
+    shown, said = typed(run_cli, folder, f"{line} none -f json")
+    message = "none: no line has a link; is it the right file?"
+    assert message in json.loads(shown)["warnings"]
+    assert f"coverage-eval: warning: {message}\n" in said
+    assert "no line" not in typed(run_cli, folder, f"{line} links")[1]
 
 
 # --- text with and without tokenisation ---
