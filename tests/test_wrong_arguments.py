@@ -66,10 +66,6 @@ def test_wrong_arguments_of_compare_are_refused(systems, options, kind, message)
         ce.compare(systems, **{"references": REFS, "resamples": 0} | options)
 
 
-def test_a_single_metric_need_not_be_a_list():
-    assert list(ce.compare({"a": HYPS}, REFS, metrics="rep", resamples=0).metrics) == ["rep"]
-
-
 def test_line_ends_do_not_change_a_trained_model():
     pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
     lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
