@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 import re
@@ -16,6 +15,7 @@ from urllib.parse import quote
 import pytest
 
 import coverage_eval as ce
+from tests.comparison.systems import read_blocks
 from tests.conftest import RunCli
 
 OPTIONS = (
@@ -37,12 +37,12 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.blocks: dict[str, Any] = {}
+        self.blocks = read_blocks(text)
         self.scripts: list[str] = []
         self.links: list[str] = []
         self.policy = ""
         self.tables: list[list[list[str]]] = []
-        self._block: str | None = None
+        self._is_data = False
         self._in: list[str] = []
         self.feed(text)
 
@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = dict(attrs)
-        self._block = named.get("data-block")
+        self._is_data = "data-block" in named
         if tag == "meta" and named.get("http-equiv"):
             self.policy = named["content"] or ""
         if tag == "a":
@@ -75,11 +75,8 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._in and self._in[-1] == "script":
-            if self._block is None:
+            if not self._is_data:
                 self.scripts.append(data)
-            else:
-                packed = base64.b64decode(data)
-                self.blocks[self._block] = json.loads(gzip.decompress(packed))
         elif {"td", "th"} & set(self._in) and self.tables:
             self.tables[-1][-1][-1] += data
 

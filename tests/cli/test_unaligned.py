@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import shlex
@@ -13,6 +11,7 @@ import pytest
 
 from coverage_eval.core.text import TextTable
 from tests.cli.tools import write_grammar
+from tests.comparison.systems import read_blocks
 from tests.conftest import RunCli
 from tests.grammar import generate
 
@@ -276,16 +275,12 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted):
     rows = [re.findall(r'<tr id="d\d-1-\d+" class="(\w+)"', view) for view in views[1:]]
     assert [one.count("missing") for one in rows] == [len(MISSING), 0]
     assert [set(one) for one in rows] == [{"kept", "missing", "extra", "again"}, {"kept"}]
-    blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
-    contents, segments = (
-        json.loads(gzip.decompress(base64.b64decode(blocks[name])))
-        for name in ("contents", "segments/0")
-    )
-    errors = {kind["key"]: kind["error"] for kind in contents["kinds"]}
+    blocks = read_blocks(page)
+    errors = {kind["key"]: kind["error"] for kind in blocks["contents"]["kinds"]}
     assert [errors[key] for key in ("missing-text", "added-text", "repeated-text")] == [
         "omission", "addition", "repetition",
     ]  # fmt: skip
-    assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
+    assert blocks["segments/0"][59]["outputs"][0]["marks"][-1]["text"] == noted
 
 
 def test_each_row_of_a_table_is_a_document(run_cli, corpus):
