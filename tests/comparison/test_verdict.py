@@ -402,7 +402,7 @@ def test_hints_have_no_say_and_no_star():
 
 
 def test_all_doors_say_the_same(demonstration, run_cli, tmp_path):
-    texts = ("--ref", demonstration / "test.en", "-m", "bleu,rep")
+    texts = ("--ref", demonstration / "test.en", "-m", "bleu,rep", "--resamples", 100)
     systems = [demonstration / f"{name}.en" for name in ("careful", "dropping", "repeating")]
     printed = " ".join(run_cli("compare", *texts, *systems).stdout.split())
     told = json.loads(run_cli("compare", *texts, *systems, "-f", "json").stdout)["verdict"]
@@ -412,6 +412,7 @@ def test_all_doors_say_the_same(demonstration, run_cli, tmp_path):
         dict(zip([path.name for path in systems], lines, strict=True)),
         (demonstration / "test.en").read_text(encoding="utf-8").splitlines(),
         metrics=["bleu", "rep"],
+        resamples=100,
     )
     page = (tmp_path / "r.html").read_text(encoding="utf-8").replace("\u00a0", " ")
     page = re.sub("</?(b|bdi)>", "", page)
