@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
@@ -149,10 +148,3 @@ def test_a_table_of_all_segments_metrics_and_systems(run_cli, folder):
     assert list(csv.DictReader((folder / "s.csv").read_text().splitlines())) == found
     signatures = (folder / "s.csv.signatures").read_text().splitlines()
     assert [text.split("|")[0] for text in signatures] == ["REP", "BLEU"]
-    run_cli(*line, "--sentence-level", "-o", "s.jsonl", cwd=folder)
-    first, *records = map(json.loads, (folder / "s.jsonl").read_text().splitlines())
-    assert list(first["signatures"].values()) == signatures
-    rows = {(str(one["segment"]), one["system"]): one["metrics"] for one in records}
-    for row in found:
-        score = rows[row["segment"], row["system"]]["REP"]["score"]
-        assert row["REP"] == ("" if score is None else str(score))
