@@ -43,8 +43,6 @@ def test_tokens_may_hold_spaces():
         (lambda: ce.drop(HYPS, REFS, None, "model"), TypeError, "aligner must come from .*'model'"),
         (lambda: ce.DROP(LINKS, stopwords={"der"}), TypeError, "stopwords must come from"),
         (lambda: ce.StopWords.of("der die"), TypeError, "a list of words, not a single string"),
-        (lambda: ce.Aligner.train("a b", ["a"]), TypeError, "the source is a list of segments"),
-        (lambda: ce.Aligner.train([1], ["a"]), TypeError, "pair 1: .* is neither a string nor"),
     ],
 )
 def test_errors_name_the_wrong_option(call, kind, message):
