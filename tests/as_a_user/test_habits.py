@@ -104,6 +104,10 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
         ("compare --ref ref.txt a.txt -m comet", "such as COMET: --scores NAME=FILE"),
         ("compare a.txt", "--ref is missing, or --src to compare without a reference"),
+        ("compare a.txt b.txt", "compare without it. If a.txt is the reference, type"),
+        ("compare a.txt b.txt -s src.txt -m bleu", "bleu needs --ref"),
+        ("compare a.txt b.txt -s src.txt -m drop", "drop needs --model"),
+        ("compare a.txt --ref ref.txt -m length-ratio", "length-ratio needs --src"),
         ("omissions a.txt -s src.txt", "without parallel text, train on the source and the"),
     ],
 )  # fmt: skip

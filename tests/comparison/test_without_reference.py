@@ -68,21 +68,3 @@ def test_details_and_breakdowns_do_without_a_reference(run_cli, folder):
     _, *segments = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     assert len(segments) == 600
     assert all(segment["reference"] == [] for segment in segments)
-
-
-def test_missing_input_is_named(run_cli, folder):
-    for arguments, message in (
-        (
-            ("drops", "adds"),
-            "--ref is missing, or --src to compare without it. If drops is the reference, type",
-        ),
-        (("drops", "adds", "--src", "test.source", "--metrics", "bleu"), "bleu needs --ref"),
-        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --model"),
-        (
-            ("drops", "adds", "--ref", "test.target", "-m", "length-ratio"),
-            "length-ratio needs --src",
-        ),
-    ):
-        done = run_cli("compare", *arguments, cwd=folder, check=False)
-        assert done.returncode == 2
-        assert message in done.stderr
