@@ -38,7 +38,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
         "a": lines(A),
         "b": lines(B),
         "blank": [""] * len(REF),
-        "short": lines(row[:2] for row in A),
         "shifted": lines([*A[1:], A[0]]),
         **{f"raw.{name}": lines(glue(rows)) for name, rows in (("a", A), ("b", B), ("ref", REF))},
         "raw.src": lines(glue(SRC)),
@@ -63,23 +62,6 @@ def typed(run_cli: RunCli, folder: Path, line: str, status: int = 0) -> tuple[st
 
 
 # --- outputs that say nothing ---
-
-
-@pytest.mark.parametrize("silent", ["blank", "short"])
-def test_an_output_that_says_nothing_is_not_the_best(run_cli, folder, silent):
-    line = f"compare --ref ref a {silent} --metrics bleu,rep --resamples 200"
-    shown, said = typed(run_cli, folder, line)
-    assert said.startswith(f"coverage-eval: warning: {silent}: ")
-    row = shown.split("\n\n")[0].split(silent)[1]
-    rep = [part.split("  ")[-1] for part in row.splitlines()]
-    assert "*" not in rep[0]
-    data = json.loads(typed(run_cli, folder, f"{line} -f json")[0])
-    (cell,) = (s for s in data["scores"] if s["metric"] == "REP" and s["system"] == silent)
-    assert not cell["best"]
-    assert cell["p_value_holm"] is None
-    assert data["warnings"][0].startswith(f"{silent}: ")
-    (best,) = (s["system"] for s in data["scores"] if s["metric"] == "REP" and s["best"])
-    assert best == "a"
 
 
 def test_every_command_warns_of_a_blank_output(run_cli, folder):

@@ -92,16 +92,6 @@ def texts(tmp_path: Path) -> Path:
 NOT_ENGLISH = r"(de|da): only \d\.\d% of the words are English function words; .*BLEU or chrF\n"
 
 
-def test_references_in_another_language_are_warned_of(meteor, texts):
-    assert meteor("en.out", "en", cwd=texts).stderr == ""
-    for language, variant in (("de", "full"), ("da", "nltk")):
-        files = (f"{language}.out", language, "--variant", variant)
-        done = meteor(*files, "-f", "json", cwd=texts)
-        assert re.fullmatch(f"coverage-eval: warning: {NOT_ENGLISH}", done.stderr)
-        (warning,) = json.loads(done.stdout)["warnings"]
-        assert warning in done.stderr
-
-
 def test_compare_leaves_meteor_out_where_references_are_not_english(run_cli, texts, paraphrases):
     def columns(language: str, *more: str) -> tuple[list[str], str]:
         files = ("--ref", language, f"{language}.out")

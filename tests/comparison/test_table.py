@@ -106,28 +106,29 @@ def test_empty_segments_are_data():
     assert comparison.segments == 2
 
 
-def test_a_blank_system_is_neither_best_nor_tested_by_metrics_of_errors():
+@pytest.mark.parametrize(("said", "message"), [("", "no segment has a word"), ("the 1", "")])
+def test_a_silent_system_is_neither_best_nor_tested_by_metrics_of_errors(said, message):
     references = [f"the {n} dog sleeps in a house that is old and red" for n in range(40)]
     worse = [f"{line} old old" for line in references]
-    systems = {"worse": worse, "blank": [""] * 40, "good": references}
-    with pytest.warns(CorpusWarning, match="blank: no segment has a word"):
+    systems = {"worse": worse, "silent": [said] * 40, "good": references}
+    with pytest.warns(CorpusWarning, match=f"silent: {message}"):
         found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
-    assert found.silent == ["blank"]
+    assert found.silent == ["silent"]
     marks = {
         system: [(cell.best, cell.adjusted is not None) for cell in cells.values()]
         for system, cells in found.rows.items()
     }
     assert marks == {
         "worse": [(False, False), (False, False)],
-        "blank": [(False, False), (False, True)],
+        "silent": [(False, False), (False, True)],
         "good": [(True, True), (True, True)],
     }
     with pytest.warns(CorpusWarning):
-        swapped = compare(systems, references, metrics=["rep"], baseline="blank", **FEW)
+        swapped = compare(systems, references, metrics=["rep"], baseline="silent", **FEW)
     cells = {system: row["rep"] for system, row in swapped.rows.items()}
     assert [system for system, cell in cells.items() if cell.best] == ["good"]
     assert {system: cell.adjusted for system, cell in cells.items()} == {
-        "worse": None, "blank": None, "good": 1,
+        "worse": None, "silent": None, "good": 1,
     }  # fmt: skip
 
 

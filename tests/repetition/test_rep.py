@@ -190,23 +190,6 @@ class TestLeavingOut:
 # In letters
 
 
-@pytest.mark.parametrize(
-    ("hypothesis", "reference", "letters"),
-    [
-        ("red a house red", "a red house", 3),  # twice against once, far apart
-        ("red a house red", "a house", 2 * 3),  # a word that the reference lacks counts in full
-        ("a red red", "a red", 3 + 2 * 6),  # the word, and the pair of equal words, λ2 = 2
-        ("of it x of it", "of it", 2 + 2 + 4),  # both words and their bigram
-        ("of it x of it", "of it y of it", 0),
-        ("ein Haus", "das Haus", 0),
-        ("", "a", 0),
-    ],
-)
-def test_worked_examples_in_letters(hypothesis, reference, letters):
-    score = LetterREP().corpus_score([hypothesis], [reference])
-    assert float(score) == pytest.approx(100 * letters / len(reference.split()))
-
-
 @given(SEGMENTS, st.integers(1, 4))
 def test_without_a_reference_letters_count_as_with_an_empty_one(rows, n):
     """Only the denominator differs: it is the number of words of the output."""
