@@ -6,7 +6,6 @@ import json
 import warnings
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import coverage_eval as ce
@@ -212,26 +211,6 @@ def test_python_warns_as_the_commands_do(folder):
             finder.find_texts(texts["a"], texts["src"])
             ce.drop(texts["a"], texts["ref"], texts["src"], aligner)
             ce.rep(texts["a"], texts["ref"])
-
-
-# --- files ---
-
-
-def test_tables_of_pandas_are_read_whatever_their_quoting(run_cli, folder):
-    said = [f'he said "{" ".join(row)}"' for row in REF[:30]]
-    frame = pd.DataFrame({"r": said, "h": [f'"{line}"' for line in lines(A[:30])]})
-    for name, options in {
-        "minimal": {},
-        "all": {"quoting": 1},
-        "none": {"quoting": 3, "escapechar": None},
-    }.items():
-        frame.to_csv(folder / f"{name}.tsv", sep="\t", index=False, **options)
-    for column in frame:
-        (folder / column).write_text("".join(f"{line}\n" for line in frame[column]))
-    expected = typed(run_cli, folder, "bleu h r")[0]
-    for name in ("minimal", "all", "none"):
-        line = f"bleu {name}.tsv:h {name}.tsv:r"
-        assert typed(run_cli, folder, line)[0] == expected, name
 
 
 # --- what must not be refused ---
