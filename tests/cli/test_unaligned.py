@@ -25,7 +25,7 @@ OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """A source, a reference, an output that lacks four lines, and the lines as they should be."""
     folder = tmp_path_factory.mktemp("corpus")
-    write_grammar(folder, 1500, 0)
+    write_grammar(folder, 1000, 0)
     pairs = {" ".join(p.source): " ".join(p.target) for p in generate(90, seed=3)}
     sources, targets = list(pairs)[:60], list(pairs.values())[:60]
     cut = ["" if n in MISSING else text for n, text in enumerate(targets)]
@@ -79,25 +79,6 @@ def test_a_reference_takes_the_place_of_a_model(run_cli, corpus):
     assert by_reference.stdout == by_model.stdout
     assert by_reference.stderr == by_model.stderr.replace("source lines", "reference lines")
     assert "60 reference lines" in by_reference.stderr
-
-
-def test_each_row_of_a_table_is_cut(run_cli, corpus):
-    sources = (corpus / "src.txt").read_text().splitlines()
-    targets = (corpus / "ref.txt").read_text().splitlines()
-    outputs = [[" ".join(targets[:20])], targets[20:33] + targets[34:40], targets[40:]]
-    with (corpus / "whole.jsonl").open("w") as file:
-        for number, output in enumerate(outputs):
-            source = sources[20 * number : 20 * (number + 1)]
-            row = {"source": "\n".join(source), "output": "\n".join(output)}
-            file.write(json.dumps(row) + "\n")
-    texts = ("whole.jsonl:output", "--src", "whole.jsonl:source")
-    command = ("segment", *texts, "--model", "model")
-    done = run_cli(*command, "-j", 2, cwd=corpus)
-    assert done.stdout.splitlines() == [*targets[:33], "", *targets[34:]]
-    assert done.stderr.startswith("3 documents, 60 source lines: 59 have text, 1 has none")
-    rows = map(json.loads, run_cli(*command, "-f", "jsonl", cwd=corpus).stdout.splitlines())
-    missing = [(row["document"], row["line"]) for row in rows if not row["text"]]
-    assert missing == [("row 2", 14)]
 
 
 def test_an_empty_document_among_others_is_data(run_cli, corpus):
@@ -307,8 +288,15 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     assert "row 2, lines 2 to 3" in run_cli(*line, cwd=corpus, check=False).stdout
     done = run_cli(*line, "--additions", cwd=corpus, check=False)
     assert "1 of 3 documents have more than 5% of their words beside" in done.stderr
-    # What the lines of all rows in files have.
     cut = ["" if n in {21, 22, 45} else text for n, text in enumerate(target)]
+    command = ("segment", "rows.jsonl:o", "--src", "rows.jsonl:s", "--model", "model")
+    done = run_cli(*command, "-j", 2, cwd=corpus)
+    assert done.stdout.splitlines() == cut
+    assert done.stderr.startswith("3 documents, 60 source lines: 57 have text, 3 have none")
+    found = map(json.loads, run_cli(*command, "-f", "jsonl", cwd=corpus).stdout.splitlines())
+    missing = [(row["document"], row["line"]) for row in found if not row["text"]]
+    assert missing == [("row 2", 2), ("row 2", 3), ("row 3", 6)]
+    # What the lines of all rows in files have.
     (corpus / "pooled.txt").write_text("\n".join(cut) + "\n")
     rows = ("rows.jsonl:o", "rows.jsonl:r", "--unaligned")
     pooled = run_cli("rep", "pooled.txt", "ref.txt", "-b", cwd=corpus).stdout

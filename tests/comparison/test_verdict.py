@@ -282,12 +282,12 @@ def test_eleven_systems_can_differ():
     """55 pairs: with 1,000 resamples none could be significant after Holm's correction."""
     assert min(holm([1 / 1001] * 55)) > 0.05
     chance = random.Random(2)
-    repeating = [f"{line} {line}" for line in REFERENCES]
+    repeating = [f"{line} {line}" for line in REFERENCES[:100]]
     worse = {
         f"s{n}": [" ".join(w for w in line.split() if chance.random() < 0.7) for line in repeating]
         for n in range(1, 11)
     }
-    found = ce.compare({**worse, "s0": REFERENCES}, REFERENCES, metrics=["bleu", "rep"])
+    found = ce.compare({**worse, "s0": REFERENCES[:100]}, REFERENCES[:100], metrics=["bleu", "rep"])
     assert (found.verdict.kind, found.verdict.systems) == ("take", ("s0",))
 
 
