@@ -62,16 +62,6 @@ BLEUS = {"a": 80.0, "b": 60.0}
 @pytest.mark.parametrize(
     ("found", "kind", "systems", "sentences"),
     [
-        (
-            situation({"bleu": BLEUS, "rep": {"a": 1, "b": 2}}, "bleu:a>b"),
-            "take", "a",
-            ["Take a: it has a better BLEU (80.00 against 60.00, p = 0.001)."],
-        ),
-        (
-            situation({"rep": {"a": 1, "b": 2}}, "rep:a>b"),
-            "fewer-errors", "a",
-            ["a repeats less (REP 1.00 against 2.00, p = 0.001)."],
-        ),
         (  # the worst of the others, and its errors
             situation({"bleu": {"a": 80, "b": 60, "c": 50}, "rep": {"a": 1, "b": 4, "c": 3}},
                       "bleu:a>b bleu:a>c rep:a>b rep:a>c"),
