@@ -28,14 +28,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
-from coverage_eval.coverage.trust import Trust, doubtful_metrics
 from coverage_eval.outputs.named import KINDS
+
+if TYPE_CHECKING:
+    from coverage_eval.coverage.trust import Trust
 
 LINES = 3
 """Sentences of a verdict, at most."""
@@ -273,6 +275,11 @@ def describe(
     )
 
 
+def doubtful_metrics(gauged: Mapping[str, Trust]) -> set[str]:
+    """The names of the metrics that find too little on a text for a verdict to rest on them."""
+    return {name for name, trust in gauged.items() if trust.is_low}
+
+
 def statistics_by_system(
     result: Result, names: Iterable[str]
 ) -> list[tuple[Formula, dict[str, Statistics]]]:
@@ -298,7 +305,7 @@ def _limit(others: int, drawn: int, segments: int) -> str:
 def missing_lines(result: Result, system: str) -> tuple[float, str]:
     """The share of lines of documents that a system leaves out, 0 to 1, and which they are."""
     documents = result.made.get("documents", {}).get(system, ())
-    lines = sum(sum(map(bool, cut.segmentation.source_words)) for cut in documents)
+    lines = sum(sum(map(bool, cut.source_words)) for cut in documents)
     passages = [passage for cut in documents for passage in cut.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
     if not missing:
@@ -330,10 +337,10 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str]]:
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
         if finding.check in {"says-little", "far-output"}:
-            for system in {*finding.texts} & {*result.systems} - silent:
-                said = finding.message.removeprefix(f"{system}: ").partition(";")[0]
-                facts[system].append(f": {said}")
-                silent.add(system)
+            for system, said in zip(finding.texts, finding.seen, strict=True):
+                if system in {*result.systems} - silent:
+                    facts[system].append(f": {said}")
+                    silent.add(system)
     for system in result.systems:
         share, said = missing_lines(result, system)
         if said:
@@ -379,8 +386,8 @@ def _decide(situation: Situation) -> _Decision:
     tops = [system for system in situation.systems if system not in beaten]
     tops = [system for system in tops if system not in situation.silent] or tops
     best = tops[0]
-    others = _competitors(situation, best)
-    if others and all((best, other) in wins for other in others):
+    losers = {worse for better, worse in wins if better == best}
+    if losers and _competitors(situation, best) <= losers:
         return _preference(situation, best)
     if not situation.can_take:
         tests = [test for won in wins.values() for test in won]
@@ -455,7 +462,7 @@ def _preference(situation: Situation, best: str) -> _Decision:
     """The decision for a system that is better than each other: the reason that holds for most.
 
     Then what else is needed to say so of all others, or another reason; of a system to take, which
-    errors the worst of the others makes.
+    errors the worst of the others makes, or another one.
     """
     won = [test for tests in situation.wins.values() for test in tests if test.better == best]
     names = sorted(situation.metrics, key=situation.counts_errors)  # quality first
@@ -473,8 +480,9 @@ def _preference(situation: Situation, best: str) -> _Decision:
         name = first[0].metric
         choose = min if situation.metrics[name].higher_is_better else max
         worst = choose((test.worse for test in first), key=situation.scores[name].__getitem__)
-        lost = [test for tests in situation.wins.values() for test in tests if test.worse == worst]
-        errors = [test for test in lost if situation.counts_errors(test.metric)]
+        told = [test for tests in situation.wins.values() for test in tests]
+        errors = [test for test in told if situation.counts_errors(test.metric)]
+        errors = [test for test in errors if test.worse == worst] or errors
         second = [f"{_excess(situation, errors)}."] if errors else []
     return "take", [best], [f"Take {best}: it {claim}.", *second]
 
@@ -515,8 +523,9 @@ def _competitors(situation: Situation, system: str) -> set[str]:
 
 
 def _than(situation: Situation, system: str, others: Sequence[str]) -> str:
-    """With which others a system is compared; empty if it is all of them."""
-    is_all = _competitors(situation, system) <= {*others}
+    """With which others a system is compared; empty if it is all that compete with it."""
+    competitors = _competitors(situation, system)
+    is_all = competitors and competitors <= {*others}
     return "" if is_all else f" than {_listed(others)}"
 
 

@@ -209,10 +209,11 @@ class Check:
                 yield Finding(self.name, f"{said}{advice}", (), self.gravity)
         if len(texts) == 1:
             ((text, said),) = texts.items()
-            yield Finding(self.name, f"{text}: {said}{advice}", (text,), self.gravity)
+            yield Finding(self.name, f"{text}: {said}{advice}", (text,), self.gravity, (said,))
         elif texts:
             listed = ", ".join(f"{text} ({said})" for text, said in texts.items())
-            yield Finding(self.name, f"{listed}: {self.advice}", tuple(texts), self.gravity)
+            message = f"{listed}: {self.advice}"
+            yield Finding(self.name, message, tuple(texts), self.gravity, tuple(texts.values()))
 
 
 def run_checks(

@@ -87,12 +87,14 @@ class Finding(NamedTuple):
         message: One line: the texts, what was seen, with figures, and what to do.
         texts: The names of the texts; empty if it is about all of them.
         gravity: How much it matters.
+        seen: What was seen in each of the texts, if the finding says it of each.
     """
 
     check: str
     message: str
     texts: tuple[str, ...] = ()
     gravity: Gravity = Gravity.DOUBT
+    seen: tuple[str, ...] = ()
 
 
 def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:

@@ -28,7 +28,7 @@ from coverage_eval.documents.metrics import (
     extra_marks,
     missing_marks,
 )
-from coverage_eval.outputs.far import find_far_outputs
+from coverage_eval.outputs.habits import find_far_outputs
 from coverage_eval.outputs.named import NamedErrors, learn_named
 
 _LOSS_DIGITS = 4

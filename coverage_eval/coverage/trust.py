@@ -141,11 +141,6 @@ def gauge_result(result: Result) -> dict[str, Trust]:
     return found
 
 
-def doubtful_metrics(gauged: Mapping[str, Trust]) -> set[str]:
-    """The names of the metrics that find too little on a text for a verdict to rest on them."""
-    return {name for name, trust in gauged.items() if trust.is_low}
-
-
 def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
     """What was gauged, a sentence for each metric."""
     return [

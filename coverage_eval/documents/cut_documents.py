@@ -7,6 +7,7 @@ neither processes nor their order matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -14,18 +15,10 @@ from typing import NamedTuple
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import DataError, Finding, Gravity
-from coverage_eval.core.files import (
-    Column,
-    Text,
-    check_source,
-    check_stdin,
-    held_text,
-    read_segments,
-    source_name,
-)
+from coverage_eval.core.files import Column, Text, held_text, read_segments, source_name
 from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
 from coverage_eval.core.text import TextTable
-from coverage_eval.documents.segment import Piece, Segmentation, Segmenter, summary
+from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 
 MUCH_EXTRA = 0.1
 """Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
@@ -35,99 +28,12 @@ MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
 
 
-class DocumentTexts(NamedTuple):
-    """A document's source, or reference, and output.
-
-    Attributes:
-        name: Its name in messages and tables.
-        source: The lines of its source.
-        output: The lines of its output.
-    """
+class Document(NamedTuple):
+    """A document's name, the lines of its source, or reference, and those of its output."""
 
     name: str
     source: list[str]
     output: list[str]
-
-
-class Passage(NamedTuple):
-    """Neighbouring source lines without a translation.
-
-    Attributes:
-        document: The document's name.
-        first: The number of its first line in the document's source, from 1.
-        last: That of its last line.
-        words: Number of words of these lines.
-    """
-
-    document: str
-    first: int
-    last: int
-    words: int
-
-    @property
-    def kind(self) -> str:
-        """``sentence`` for one line, ``passage`` for several."""
-        return "sentence" if self.first == self.last else "passage"
-
-    def to_dict(self) -> dict[str, object]:
-        """The passage as plain values; lines count from 1."""
-        return {"kind": self.kind, **self._asdict()}
-
-    def __str__(self) -> str:
-        lines, them = f"line {self.first}", "it"
-        if self.last > self.first:
-            lines, them = f"lines {self.first} to {self.last}", "them"
-        words = f"{self.words} word{'s' * (self.words != 1)}"
-        return f"{lines}, {words}, nothing like {them} in the output"
-
-
-class LineCut(NamedTuple):
-    """A line of a document's source, and what an output cut by it has here.
-
-    Attributes:
-        line: The line's number in the document's source, from 1.
-        source_words: Number of its words.
-        missing_words: The same if it has no translation, else 0.
-        output_words: Number of words of the output here, those of ``extra`` included.
-        extra_words: Number of words of ``extra``.
-        passage: The passage that it is in, if it has no translation.
-        extra: The pieces of the output beside it that belong to no line.
-    """
-
-    line: int
-    source_words: int
-    missing_words: int
-    output_words: int
-    extra_words: int
-    passage: Passage | None
-    extra: tuple[Piece, ...]
-
-
-class CutDocument(NamedTuple):
-    """A document and its segmentation."""
-
-    document: DocumentTexts
-    segmentation: Segmentation
-
-    @property
-    def passages(self) -> list[Passage]:
-        """The missing lines, neighbouring ones together."""
-        words, name = self.segmentation.source_words, self.document.name
-        return [
-            Passage(name, run.start + 1, run.stop, sum(words[run.start : run.stop]))
-            for run in self.segmentation.passages
-        ]
-
-    def line_cuts(self) -> Iterator[LineCut]:
-        """What each line of the source has in the output."""
-        passages = {line: p for p in self.passages for line in range(p.first, p.last + 1)}
-        counts = self.segmentation.source_words
-        by_line = zip(counts, self.segmentation.pieces_by_line, strict=True)
-        for line, (words, pieces) in enumerate(by_line, start=1):
-            passage = passages.get(line) if words else None
-            extra = tuple(piece for piece in pieces if piece.line is None)
-            spoken, extra_words = (sum(piece.words for piece in some) for some in (pieces, extra))
-            yield LineCut(line, words, words if passage else 0, spoken, extra_words, passage, extra)
 
 
 class MatchedTexts(NamedTuple):
@@ -141,23 +47,20 @@ class MatchedTexts(NamedTuple):
 
     texts: Dataset
     segmentation: str
-    documents: Mapping[str, Sequence[CutDocument]]
+    documents: Mapping[str, Sequence[Segmentation]]
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> Iterator[Finding]:
         """A note for each output: how many lines have text, and how much belongs to none.
 
         It is a warning if that is much, because no score but ExtraText sees such text.
         """
-        findings = []
-        for name, documents in self.documents.items():
-            cut = [document.segmentation for document in documents]
-            extra = sum(piece.words for segmentation in cut for piece in segmentation.extra)
-            kind, gravity, unseen = "segmented", Gravity.NOTE, ""
-            if extra > MUCH_EXTRA * sum(segmentation.output_words for segmentation in cut):
-                kind, gravity = "much-extra", Gravity.DOUBT
-                unseen = ", and counts in no score but ExtraText"
-            findings.append(Finding(kind, f"{name}: {summary(cut)}{unseen}", gravity=gravity))
-        return findings
+        for name, cuts in self.documents.items():
+            said = f"{name}: {summary(cuts)}"
+            extra = sum(piece.words for cut in cuts for piece in cut.extra)
+            if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
+                yield Finding("much-extra", f"{said}, and counts in no score but ExtraText")
+            else:
+                yield Finding("segmented", said, gravity=Gravity.NOTE)
 
 
 def match_lines(
@@ -189,33 +92,29 @@ def match_lines(
         lines = given.source
     elif given.references:
         lines = given.references[0]
-        tokenize = "13a" if tokenize == "none" else tokenize
         every_line = chain.from_iterable(read_blocks(lines))
-        segmenter = Segmenter.of_references(tokenize, every_line)
+        segmenter = Segmenter.of_references("13a" if tokenize == "none" else tokenize, every_line)
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
     references = [_line_by_line(text, lines) for text in given.references]
     source = None if given.source is None else _line_by_line(given.source, lines)
-    documents: dict[str, Sequence[CutDocument]] = {}
-    cuts: list[list[LineCut]] = []
-
+    documents: dict[str, Sequence[Segmentation]] = {}
     stages = iter(parts(progress, *[1.0] * (len(given.systems) + len(given.peers))))
 
     def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
-            every = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
+            cuts = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
         except DataError as error:
             where = f"{source_name(output)}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
-        documents[name] = every
-        cuts.append([line for document in every for line in document.line_cuts()])
-        lines_of_source = [line for document in every for line in document.segmentation.lines]
-        return held_text(source_name(output), lines_of_source)
+        documents[name] = cuts
+        return held_text(source_name(output), [line for cut in cuts for line in cut.lines])
 
     systems = {name: cut(name, output) for name, output in given.systems.items()}
+    by_system = ([line for cut in cuts for line in cut.line_cuts()] for cuts in documents.values())
+    by_row = list(zip(*by_system, strict=True))
     peers = [cut(source_name(peer), peer) for peer in given.peers]
-    by_row = list(zip(*cuts[: len(systems)], strict=True))
     matched = Dataset(systems, references, source, peers, by_row)
     return MatchedTexts(matched, segmenter.name, documents)
 
@@ -232,15 +131,13 @@ def _line_by_line(text: Text, lines: Text) -> Text:
     """A source or reference whose rows have several lines, as many as the text to cut by."""
     if not is_of_rows(text):
         return text
-    blocks = list(read_blocks(text))
-    pairs = zip(read_blocks(lines), blocks, strict=True) if is_of_rows(lines) else ()
-    for number, (expected, block) in enumerate(pairs, start=1):
+    for name, expected, block in read_documents(text, lines) if is_of_rows(lines) else ():
         if len(block) != len(expected):
             raise DataError(
-                f"{source_name(text)}: row {number} has {len(block)} lines and "
+                f"{source_name(text)}: {name} has {len(block)} lines and "
                 f"{source_name(lines)} has {len(expected)}; source and references must match"
             )
-    return held_text(source_name(text), list(chain.from_iterable(blocks)))
+    return held_text(source_name(text), list(chain.from_iterable(read_blocks(text))))
 
 
 def is_of_rows(text: Text) -> bool:
@@ -268,14 +165,12 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
-def read_documents(output: Text, source: Text) -> list[DocumentTexts]:
+def read_documents(output: Text, source: Text) -> list[Document]:
     """Read the documents of two texts: one if they are files, else those of each row.
 
     Raises:
         DataError: As :func:`read_blocks`; one is a file and the other a column.
     """
-    check_stdin(output, source)
-    check_source(output, source)
     outputs, sources = list(read_blocks(output)), list(read_blocks(source))
     if len(outputs) != len(sources):
         raise DataError(
@@ -285,16 +180,16 @@ def read_documents(output: Text, source: Text) -> list[DocumentTexts]:
     names = [source_name(output)]
     if is_of_rows(source):
         names = [f"row {number}" for number in range(1, len(sources) + 1)]
-    return list(map(DocumentTexts, names, sources, outputs))
+    return list(map(Document, names, sources, outputs))
 
 
 def segment_documents(
-    documents: Sequence[DocumentTexts],
+    documents: Sequence[Document],
     segmenter: Segmenter,
     *,
     jobs: int = 1,
     progress: Progress = unseen,
-) -> list[CutDocument]:
+) -> list[Segmentation]:
     """Segment documents.
 
     An empty output among several documents is data: all its lines are missing.
@@ -314,21 +209,20 @@ def segment_documents(
     with started_processes(min(jobs, count)) as pool:
         if pool is not None:  # each chunk takes the segmenter along
             results = pool.map(cut, documents, chunksize=1 + count // (4 * jobs))
-        pairs = list(zip(documents, counted(results, progress, count), strict=True))
-    refused = [f"{document.name}: {cut}" for document, cut in pairs if isinstance(cut, str)]
-    if refused:
-        listed = "; ".join(refused[:MAX_LISTED])
+        found = list(counted(results, progress, count))
+    if refused := [said for said in found if isinstance(said, str)]:
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""
         head = f"{len(refused)} of {count} documents: " if count > 1 else ""
-        raise DataError(f"{head}{listed}{more}")
-    return [CutDocument(document, cut) for document, cut in pairs if not isinstance(cut, str)]
+        raise DataError(f"{head}{'; '.join(refused[:MAX_LISTED])}{more}")
+    return [cut for cut in found if isinstance(cut, Segmentation)]
 
 
-def _segment(document: DocumentTexts, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
+def _segment(document: Document, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:
     """The segmentation, or why there is none."""
-    if not alone and not any(map(str.strip, document.output)):
-        return segmenter.empty(document.source)
+    name, source, output = document
+    is_empty = not alone and not any(map(str.strip, output))
     try:
-        return segmenter(document.output, document.source)
+        found = segmenter.empty(source) if is_empty else segmenter(output, source)
     except DataError as error:
-        return str(error)
+        return f"{name}: {error}"
+    return replace(found, name=name)

@@ -6,7 +6,6 @@ passage counts by its words, wherever it stands.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
@@ -22,7 +21,7 @@ from coverage_eval.core.metric import Statistics
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.cut_documents import LineCut
+    from coverage_eval.documents.segment import LineCut
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"
@@ -68,8 +67,7 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
         return ()
     mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
     if cut.line > passage.first:
-        said = f"line {cut.line} of lines {passage.first} to {passage.last}"
-        return (replace(mark, said=said),)
+        return (replace(mark, said=f"line {cut.line} of lines {passage.lines}"),)
     amount, detail = float(passage.words), passage.to_dict()
     return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
@@ -81,16 +79,10 @@ def extra_marks(cut: LineCut) -> Iterator[Mark]:
     line from 1 that it ``repeats``, or None.
     """
     for piece in cut.extra:
-        detail = piece.to_dict()
-        yield Mark(
-            "output",
-            (),
-            ADDED if piece.repeats is None else AGAIN,
-            piece.text,
-            float(piece.words),
-            detail={name: detail[name] for name in ("start", "end", "probability", "repeats")},
-            said=f"{piece.text} ({piece.place})",
-        )
+        kind, whole = ADDED if piece.repeats is None else AGAIN, piece.to_dict()
+        detail = {name: whole[name] for name in ("start", "end", "probability", "repeats")}
+        said = f"{piece.text} ({piece.place})"
+        yield Mark("output", (), kind, piece.text, float(piece.words), detail=detail, said=said)
 
 
 @dataclass(frozen=True)
@@ -122,9 +114,12 @@ class DocumentShare(TextMetric):
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
-        """The marks of each line."""
+        """The marks of each line that are of the metric's kinds."""
+        kinds = {kind.name for kind in self.kinds}
         for row in batch.rows:
-            yield tuple(Explanation(tuple(self._marks(row, cut))) for cut in self._cuts(row))
+            words = self.source_tokens.as_written(row.source or "")
+            marks = ((*missing_marks(words, cut), *extra_marks(cut)) for cut in self._cuts(row))
+            yield tuple(Explanation(tuple(m for m in own if m.kind in kinds)) for own in marks)
 
     def _cuts(self, row: Row) -> tuple[LineCut, ...]:
         if not row.cuts:
@@ -133,10 +128,6 @@ class DocumentShare(TextMetric):
                 "unaligned=True"
             )
         return row.cuts
-
-    @abstractmethod
-    def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark] | tuple[Mark, ...]:
-        """The marks of a line."""
 
 
 @dataclass(frozen=True)
@@ -152,9 +143,6 @@ class MissingLines(DocumentShare):
         "whose words its neighbours have, too, may be joined to them."
     )
 
-    def _marks(self, row: Row, cut: LineCut) -> tuple[Mark, ...]:
-        return missing_marks(self.source_tokens.as_written(row.source or ""), cut)
-
 
 @dataclass(frozen=True)
 class ExtraText(DocumentShare):
@@ -168,6 +156,3 @@ class ExtraText(DocumentShare):
         "Prefaces, notes and lines that are translated again, by the model's word probabilities. "
         "Such text counts in no other column."
     )
-
-    def _marks(self, row: Row, cut: LineCut) -> Iterator[Mark]:  # noqa: ARG002
-        return extra_marks(cut)

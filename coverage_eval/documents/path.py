@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,17 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coverage_eval.core.metric import Floats
-from coverage_eval.core.tokenizers import Tokenizer
-from coverage_eval.documents.words import (
-    MARKUP,
-    SENTENCE_ENDS,
-    Boundary,
-    Flags,
-    Integers,
-    OutputWords,
-    has_letters,
-    known_form,
-)
+from coverage_eval.documents.words import Boundary, Flags, Integers, OutputWords, SourceWords
 
 Singles = NDArray[np.float32]
 
@@ -59,49 +49,6 @@ MIN_FREQUENCY = 1e-4
 """The least usual probability of a word."""
 
 
-class SourceWords(NamedTuple):
-    """The words of a source.
-
-    Attributes:
-        types: The distinct words.
-        shares: The share of each type in each line, ``[lines, types]``.
-        lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
-        roomy: Whether a line has several sentences, ``[lines]``.
-        different: Number of different lines that have words.
-        rules: The tokens of lines without words, such as a rule or a code fence.
-    """
-
-    types: list[str]
-    shares: sparse.csr_matrix
-    lengths: Integers
-    roomy: Flags
-    different: int
-    rules: frozenset[str]
-
-    @classmethod
-    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
-        """Tokenise the lines of a source."""
-        cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
-        has_words = [any(map(has_letters, line)) for line in cut]
-        kept = [
-            [token for token in line if not (is_text and MARKUP.fullmatch(token))]
-            for line, is_text in zip(cut, has_words, strict=True)
-        ]
-        sizes = np.array(list(map(len, kept)), np.int64)
-        types: dict[str, int] = {}
-        columns = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
-        rows = np.repeat(np.arange(len(lines)), sizes)
-        shares = (1 / sizes[rows]).astype(np.float32)
-        return cls(
-            list(types),
-            sparse.csr_matrix((shares, (rows, columns)), shape=(len(lines), len(types))),
-            np.where(has_words, sizes, 0),
-            np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
-            len(set(map(tuple, compress(kept, has_words)))),
-            frozenset(chain.from_iterable(compress(kept, np.logical_not(has_words)))),
-        )
-
-
 class WordTable:
     """p(t | s) of a model's words.
 
@@ -117,13 +64,11 @@ class WordTable:
             given.append(self.sources.setdefault(source, len(self.sources)))
             made.append(self.targets.setdefault(target, len(self.targets)))
             values.append(value)
-        shape = (len(self.sources), len(self.targets))
         chances = np.exp(np.array(values, np.float64)).astype(np.float32)
-        matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
-        self.means = np.pad(np.asarray(matrix.mean(axis=0)).ravel(), (0, 1))
         # Words that the model does not know are its last, number -1.
-        parts = (matrix.data, matrix.indices, np.append(matrix.indptr, matrix.nnz))
-        self.matrix = sparse.csr_matrix(parts, shape=(shape[0] + 1, shape[1] + 1))
+        shape = (len(self.sources) + 1, len(self.targets) + 1)
+        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+        self.means = np.asarray(self.matrix[:-1].mean(axis=0)).ravel()
 
     def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
         """The probabilities of distinct words, ``[sources, targets]``.
@@ -143,16 +88,14 @@ class WordTable:
 
     def frequencies(self, targets: Sequence[str]) -> Floats:
         """The mean probability of target words over all source words that the model knows."""
-        means = self.means[[self.targets.get(word, -1) for word in targets]]
-        return np.maximum(means, MIN_FREQUENCY)
+        return np.maximum(self.means[[self.targets.get(t, -1) for t in targets]], MIN_FREQUENCY)
 
 
 def similar_words(sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
     """In place of probabilities, how similar distinct words of one language are."""
     stems: dict[str, list[int]] = {}
     for number, word in enumerate(sources):
-        if len(word) >= STEM:
-            stems.setdefault(word[:STEM], []).append(number)
+        stems.setdefault(word[:STEM], []).append(number)
     cells = {(i, j): SIMILAR for j, word in enumerate(targets) for i in stems.get(word[:STEM], ())}
     cells |= dict.fromkeys(_equal_words(sources, targets), 1.0)
     return _matrix(cells, (len(sources), len(targets)))
@@ -165,9 +108,8 @@ def _equal_words(sources: Sequence[str], targets: Sequence[str]) -> list[tuple[i
 
 
 def _matrix(cells: dict[tuple[int, int], float], shape: tuple[int, int]) -> sparse.csr_matrix:
-    rows, columns = zip(*cells, strict=True) if cells else ((), ())
-    values = np.fromiter(cells.values(), np.float32)
-    return sparse.csr_matrix((values, (rows, columns)), shape=shape)
+    values, places = np.fromiter(cells.values(), np.float32), np.array([*cells], np.int64)
+    return sparse.csr_matrix((values, places.reshape(-1, 2).T), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -216,7 +158,8 @@ class Evidence:
         else:
             chances, usual = table.between(source.types, distinct), table.frequencies(distinct)
         types = np.array([words.types[token] for token in words.tokens], np.int64)
-        given = source.shares @ chances
+        shape = (len(source.lengths), len(source.types))
+        given = sparse.csr_matrix((source.shares, (source.lines, source.kinds)), shape) @ chances
         expected = np.asarray(given.T @ (source.lengths / source.lengths.sum())).ravel()
         here = (np.bincount(types, minlength=len(distinct)) / len(types) + expected) / 2
         others = source.different - 1
@@ -478,65 +421,70 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     A range reaches to the one before it, so that there is a path through all of them.
     """
     words, segments = len(evidence.types), len(evidence.lengths)
-    chunks = [(first, min(words, first + CHUNK)) for first in range(0, words, CHUNK)]
-    if segments <= WHOLE:
-        return [(*chunk, 0, segments + 1) for chunk in chunks]
-    anchors = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
-    at = [word for word, _ in anchors]
-    bounds = []
-    for first, last in chunks:
-        before = anchors[max(0, bisect_right(at, first) - NEAR)]
-        after = anchors[min(len(anchors) - 1, bisect_right(at, last) + NEAR - 1)]
-        bounds.append((before, after))
-    cells = sum(CHUNK * (after[1] - before[1]) for before, after in bounds)
-    widest = segments if cells <= MAX_CELLS else MAX_CELLS // words
-    ranges: list[tuple[int, int, int, int]] = []
-    reached = 1
-    for (first, last), (before, after) in zip(chunks, bounds, strict=True):
-        low, high = before[1], after[1]
-        if high - low > widest:
-            gone = ((first + last) / 2 - before[0]) / max(1, after[0] - before[0])
-            middle = round(low + gone * (high - low))
-            low, high = max(low, middle - widest // 2), min(high, middle + widest // 2)
-        low = min(max(0, low - MARGIN), reached - 1)
-        high = max(min(segments + 1, high + MARGIN), low + 1)
-        reached = high
-        ranges.append((first, last, low, high))
-    return ranges
+    first = np.arange(0, words, CHUNK)
+    last = np.minimum(words, first + CHUNK)
+    low, high = np.zeros_like(first), np.full_like(first, segments + 1)
+    if segments > WHOLE:
+        anchors = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
+        at, of = np.array(anchors).T
+        before = np.searchsorted(at, first, "right") - NEAR
+        after = np.minimum(len(at) - 1, np.searchsorted(at, last, "right") + NEAR - 1)
+        low, high = of[before], of[after]
+        widest = segments if CHUNK * (high - low).sum() <= MAX_CELLS else MAX_CELLS // words
+        gone = ((first + last) / 2 - at[before]) / np.maximum(1, at[after] - at[before])
+        middle = np.round(low + gone * (high - low)).astype(np.int64)
+        is_wide = high - low > widest
+        low = np.where(is_wide, np.maximum(low, middle - widest // 2), low)
+        high = np.where(is_wide, np.minimum(high, middle + widest // 2), high)
+        high = np.minimum(segments + 1, high + MARGIN)
+        low = np.minimum(np.maximum(0, low - MARGIN), np.append(1, high[:-1]) - 1)
+    return [(int(a), int(b), int(c), int(d)) for a, b, c, d in np.stack([first, last, low, high]).T]
 
 
 def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
-    """Pairs of a word and its segment, both ascending: the chain of the greatest weight."""
+    """Pairs of a word and its segment, both ascending."""
     ratios = evidence.ratios.tocsr()
     frequencies = np.bincount(evidence.types, minlength=ratios.shape[0])
-    points: list[tuple[int, int, int]] = []  # word, segment, and the point before it or -1
-    # The best chains so far: the segment of each one's end, its weight and its last point. A chain
-    # that is no better than one that ends earlier is left out, so all three ascend.
-    ends: list[int] = []
-    chains: list[tuple[float, int]] = []
+    points: list[tuple[int, list[tuple[int, float]]]] = []
     for word, kind in enumerate(evidence.types.tolist()):
         if frequencies[kind] > RARE or not evidence.weights[word]:
             continue
         row = slice(ratios.indptr[kind], ratios.indptr[kind + 1])
         segments, values = ratios.indices[row].tolist(), ratios.data[row].tolist()
         likely = [pair for pair in zip(segments, values, strict=True) if pair[1] > LIKELY]
-        if not 0 < len(likely) <= RARE:
-            continue
+        if 0 < len(likely) <= RARE:
+            points.append((word, likely))
+    return ascending(points)
+
+
+def ascending(points: Iterable[tuple[int, Sequence[tuple[int, float]]]]) -> list[tuple[int, int]]:
+    """The chain of the greatest weight, of pairs of which both members ascend.
+
+    Args:
+        points: First members in their order, each with its second members and their weights. In a
+            chain each first member has at most one of them; they may be equal to the one before.
+    """
+    # The best chains so far: the last second member of each, its weight, and its links. A chain
+    # that is no better than one that ends earlier is left out, so all three ascend.
+    ends: list[int] = []
+    chains: list[tuple[float, int]] = []
+    links: list[tuple[int, int, int]] = []  # both members, and the link before or -1
+    for first, seconds in points:
         added = []
-        for segment, value in likely:
-            position = bisect_right(ends, segment)
+        for second, value in seconds:
+            position = bisect_right(ends, second)
             weight, previous = chains[position - 1] if position else (0.0, -1)
-            added.append((segment, (weight + value, len(points))))
-            points.append((word, segment, previous))
-        for segment, weighted in added:
-            position = bisect_right(ends, segment)
+            added.append((second, (weight + value, len(links))))
+            links.append((first, second, previous))
+        for second, weighted in added:
+            position = bisect_right(ends, second)
             if position and chains[position - 1] > weighted:
                 continue
-            replaced = slice(bisect_left(ends, segment), bisect_left(chains, weighted))
-            ends[replaced], chains[replaced] = [segment], [weighted]
+            replaced = slice(bisect_left(ends, second), bisect_left(chains, weighted))
+            ends[replaced], chains[replaced] = [second], [weighted]
     path: list[tuple[int, int]] = []
-    point = chains[-1][1] if chains else -1
-    while point >= 0:
-        word, segment, point = points[point]
-        path.append((word, segment))
+    link = chains[-1][1] if chains else -1
+    while link >= 0:
+        first, second, link = links[link]
+        path.append((first, second))
     return path[::-1]

@@ -10,13 +10,11 @@ place of the model, as in mwerSegmenter (Matusov et al. 2005).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,15 +31,12 @@ from coverage_eval.documents.path import (
     NOWHERE,
     Evidence,
     Run,
-    SourceWords,
     WordTable,
+    ascending,
     find_path,
 )
-from coverage_eval.documents.words import Boundary, Flags, OutputWords, has_letters, tokenizer_for
+from coverage_eval.documents.words import Boundary, Flags, OutputWords, SourceWords, tokenizer_for
 from fast_align_wrapper.text import Segment
-
-if TYPE_CHECKING:
-    pass
 
 MAX_NAMED = 5
 """Missing passages that a summary names."""
@@ -112,6 +107,63 @@ class Piece(NamedTuple):
         return {**self._asdict(), "line": line, "repeats": repeats}
 
 
+class Passage(NamedTuple):
+    """Neighbouring source lines without a translation.
+
+    Attributes:
+        document: The document's name.
+        first: The number of its first line in the document's source, from 1.
+        last: That of its last line.
+        words: Number of words of these lines.
+    """
+
+    document: str
+    first: int
+    last: int
+    words: int
+
+    @property
+    def kind(self) -> str:
+        """``sentence`` for one line, ``passage`` for several."""
+        return "sentence" if self.first == self.last else "passage"
+
+    @property
+    def lines(self) -> str:
+        """The numbers of its lines, such as ``44 to 46``."""
+        return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The passage as plain values; lines count from 1."""
+        return {"kind": self.kind, **self._asdict()}
+
+    def __str__(self) -> str:
+        line, it = ("line", "it") if self.first == self.last else ("lines", "them")
+        words = _count(self.words, "word")
+        return f"{line} {self.lines}, {words}, nothing like {it} in the output"
+
+
+class LineCut(NamedTuple):
+    """A line of a document's source, and what an output cut by it has here.
+
+    Attributes:
+        line: The line's number in the document's source, from 1.
+        source_words: Number of its words.
+        missing_words: The same if it has no translation, else 0.
+        output_words: Number of words of the output here, those of ``extra`` included.
+        extra_words: Number of words of ``extra``.
+        passage: The passage that it is in, if it has no translation.
+        extra: The pieces of the output beside it that belong to no line.
+    """
+
+    line: int
+    source_words: int
+    missing_words: int
+    output_words: int
+    extra_words: int
+    passage: Passage | None
+    extra: tuple[Piece, ...]
+
+
 @dataclass(frozen=True)
 class Segmentation:
     """An output cut by the lines of its source.
@@ -132,6 +184,9 @@ class Segmentation:
         output_words: Number of words of the output.
         lines_of: ``"source"``, or ``"reference"`` if that gave the lines in its place.
         unknown_words: Number of words of the output that the model does not know.
+        source: The source's lines.
+        output: The output as one text.
+        name: The document's name in messages and tables.
     """
 
     pieces: tuple[Piece, ...]
@@ -140,6 +195,9 @@ class Segmentation:
     output_words: int
     lines_of: str = "source"
     unknown_words: int = 0
+    source: Sequence[str] = ()
+    output: str = ""
+    name: str = ""
 
     @cached_property
     def pieces_by_line(self) -> list[list[Piece]]:
@@ -173,28 +231,28 @@ class Segmentation:
         """The pieces of the output that belong to no line, in the output's order."""
         return tuple(piece for piece in self.pieces if piece.line is None)
 
-    @property
-    def passages(self) -> list[range]:
+    @cached_property
+    def passages(self) -> list[Passage]:
         """The missing lines, neighbouring ones together; lines without words do not part them."""
-        passages: list[range] = []
+        passages: list[Passage] = []
         for line in self.missing:
-            if passages and not any(self.source_words[passages[-1].stop : line]):
-                passages[-1] = range(passages[-1].start, line + 1)
-            else:
-                passages.append(range(line, line + 1))
+            first, words = line + 1, self.source_words[line]
+            if passages and not any(self.source_words[passages[-1].last : line]):
+                before = passages.pop()
+                first, words = before.first, before.words + words
+            passages.append(Passage(self.name, first, line + 1, words))
         return passages
 
     @property
     def moved(self) -> tuple[int, ...]:
         """The lines, from 0, that are not in the source's order; as few as explain the order."""
         begun = list(dict.fromkeys(piece.line for piece in self.pieces if piece.line is not None))
-        return tuple(sorted(set(begun) - set(_ascending(begun))))
+        return tuple(sorted(set(begun) - set(_in_order(begun))))
 
     @property
     def score(self) -> float:
         """The share of the source's words that are in missing lines, 0 to 1."""
-        lost = sum(self.source_words[line] for line in self.missing)
-        return lost / max(1, sum(self.source_words))
+        return sum(passage.words for passage in self.passages) / max(1, sum(self.source_words))
 
     @property
     def extra_share(self) -> float:
@@ -204,6 +262,16 @@ class Segmentation:
     def summary(self) -> str:
         """One sentence: how many lines have text, which have none, and how much belongs to none."""
         return summary([self])
+
+    def line_cuts(self) -> Iterator[LineCut]:
+        """What each line of the source has in the output."""
+        passages = {line: p for p in self.passages for line in range(p.first, p.last + 1)}
+        by_line = zip(self.source_words, self.pieces_by_line, strict=True)
+        for line, (words, pieces) in enumerate(by_line, start=1):
+            passage = passages.get(line) if words else None
+            extra = tuple(piece for piece in pieces if piece.line is None)
+            spoken, extra_words = (sum(piece.words for piece in some) for some in (pieces, extra))
+            yield LineCut(line, words, words if passage else 0, spoken, extra_words, passage, extra)
 
     def rows(self) -> Iterator[dict[str, object]]:
         """One row a piece, and one a line without text, in the order of lines.
@@ -223,38 +291,35 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
     """One sentence about the segmentations of some documents."""
     words = [count for cut in segmentations for count in cut.source_words]
     missing = sum(len(cut.missing) for cut in segmentations)
+    moved = sum(len(cut.moved) for cut in segmentations)
     extra = [piece for cut in segmentations for piece in cut.extra]
     blank = words.count(0)
-    with_text = len(words) - blank - missing
     wordless = f", {blank} without words" if blank else ""
-    share = missing / max(1, len(words) - blank)
+    with_text, none = (
+        f"{count} {'has' if count == 1 else 'have'}"
+        for count in (len(words) - blank - missing, missing)
+    )
     side = segmentations[0].lines_of if segmentations else "source"
     sentence = (
-        f"{_count(len(words), f'{side} line')}{wordless}: {with_text} "
-        f"{'has' if with_text == 1 else 'have'} text, {missing} "
-        f"{'has' if missing == 1 else 'have'} none ({share:.1%})"
+        f"{_count(len(words), f'{side} line')}{wordless}: {with_text} text, "
+        f"{none} none ({missing / max(1, len(words) - blank):.1%})"
     )
     if len(segmentations) == 1 and missing:
-        runs = [(run[0] + 1, run[-1] + 1) for run in segmentations[0].passages]
-        named = [f"{first}" if first == last else f"{first} to {last}" for first, last in runs]
+        named = [passage.lines for passage in segmentations[0].passages]
         more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
         sentence += f": line{'s' * (missing > 1)} {', '.join(named[:MAX_NAMED])}{more}"
-    moved = sum(len(cut.moved) for cut in segmentations)
     if moved:
         sentence += f"; {_count(moved, 'line')} stand{'s' * (moved == 1)} in another order"
     unknown = sum(cut.unknown_words for cut in segmentations)
     unknown_share = unknown / max(1, sum(cut.output_words for cut in segmentations))
     if unknown_share > UNKNOWN_OF_HYPOTHESES:
-        sentence = (
-            f"the model does not know {percent(unknown_share)} of the output's words; {sentence}"
-        )
+        known = f"the model does not know {percent(unknown_share)} of the output's words"
+        sentence = f"{known}; {sentence}"
     if not extra:
         return f"{sentence}; the whole output belongs to lines"
     added = _count(sum(piece.words for piece in extra), "word")
-    return (
-        f"{sentence}; {_count(len(extra), 'piece')} of the output ({added}) "
-        f"belong{'s' * (len(extra) == 1)} to no line"
-    )
+    pieces = f"{_count(len(extra), 'piece')} of the output ({added})"
+    return f"{sentence}; {pieces} belong{'s' * (len(extra) == 1)} to no line"
 
 
 def _count(number: int, noun: str) -> str:
@@ -332,18 +397,18 @@ class Segmenter:
         """Cut an output by the lines of its source; see :func:`segment`."""
         if not isinstance(output, str):
             output = "\n".join(_lines(output, "the output"))
-        output = output.replace("\r\n", " \n").replace("\r", "\n")  # no character moves
+        text = output.replace("\r\n", " \n").replace("\r", "\n")  # no character moves
         lines = _lines(sources, "the source")
         for number, line in enumerate(lines, start=1):
             if "\n" in line.strip():
                 raise DataError(f"line {number} of the {self.lines_of} has a line end inside")
         tokens = (self.source_tokens, self.tokens)
-        refuse_other_tokens(self.by_user, tokens, lines, output.split("\n"))
+        refuse_other_tokens(self.by_user, tokens, lines, text.split("\n"))
         source = SourceWords.read(lines, self.source_tokens)
-        words = OutputWords.read(output, self.tokens)
+        words = OutputWords.read(text, self.tokens)
         if not source.lengths.any():
             raise DataError(f"the {self.lines_of} has no words")
-        if not any(map(has_letters, words.tokens)):
+        if not any(map(str.isalnum, "".join(words.tokens))):
             raise DataError("the output is empty")
         evidence = Evidence.of(source, words, self.table, self.per_word)
         known = words.types if self.table is None else self.table.targets
@@ -363,10 +428,16 @@ class Segmenter:
             int(words.is_word.sum()),
             self.lines_of,
             int((unknown[evidence.types] & words.is_word).sum()),
+            lines,
+            output,
         )
 
     def _check_fit(
-        self, source: SourceWords, evidence: Evidence, path: Sequence[Run], unknown: Flags
+        self,
+        source: SourceWords,
+        evidence: Evidence,
+        path: Sequence[Run],
+        unknown: Flags,
     ) -> None:
         """Refuse an output that is no translation of its source, or has it in another order.
 
@@ -384,7 +455,7 @@ class Segmenter:
         if fits and with_text >= MIN_ORDERED:
             return
         order = _order(evidence)
-        ordered = len(_ascending(order))
+        ordered = len(_in_order(order))
         if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
             raise DataError(
                 f"the output has the {side}'s sentences in another order: of {len(order)} "
@@ -413,9 +484,9 @@ class Segmenter:
 
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""
-        words = SourceWords.read(_lines(sources, "the source"), self.source_tokens)
-        lengths = tuple(words.lengths.tolist())
-        return Segmentation((), (1.0,) * len(lengths), lengths, 0, self.lines_of)
+        lines = _lines(sources, "the source")
+        lengths = tuple(SourceWords.read(lines, self.source_tokens).lengths.tolist())
+        return Segmentation((), (1.0,) * len(lines), lengths, 0, self.lines_of, source=lines)
 
 
 def _lines(segments: Iterable[Segment], name: str) -> list[str]:
@@ -503,18 +574,9 @@ def _order(evidence: Evidence) -> list[int]:
     return lines
 
 
-def _ascending(lines: Sequence[int]) -> list[int]:
-    """The longest ascending chain; a line may come several times."""
-    ends: list[Any] = []  # of the best chain of each length: its last line, and the chain before it
-    for line in lines:
-        length = bisect_right(ends, line, key=itemgetter(0))
-        ends[length : length + 1] = [(line, ends[length - 1] if length else None)]
-    chain: list[int] = []
-    link = ends[-1] if ends else None
-    while link is not None:
-        line, link = link
-        chain.append(line)
-    return chain[::-1]
+def _in_order(lines: Sequence[int]) -> list[int]:
+    """The longest chain of lines in the source's order; a line may come several times."""
+    return [line for _, line in ascending(enumerate([(line, 1.0)] for line in lines))]
 
 
 def segment(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from html import unescape
-from itertools import pairwise
+from itertools import chain, compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ class OutputWords:
     tokens: Sequence[str]
     starts: Integers
     boundaries: Integers
-    is_word: NDArray[np.bool_]
+    is_word: Flags
 
     @classmethod
     def read(cls, text: str, tokens: Tokenizer) -> OutputWords:
@@ -112,18 +113,63 @@ class OutputWords:
         return {token: number for number, token in enumerate(dict.fromkeys(self.tokens))}
 
 
+class SourceWords(NamedTuple):
+    """The words of a source.
+
+    Attributes:
+        types: The distinct words.
+        kinds: The number of each word's type, ``[words]``.
+        lines: The line of each word, ``[words]``.
+        shares: The share of each word in its line, ``[words]``, single precision.
+        lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
+        roomy: Whether a line has several sentences, ``[lines]``.
+        different: Number of different lines that have words.
+        rules: The tokens of lines without words, such as a rule or a code fence.
+    """
+
+    types: list[str]
+    kinds: Integers
+    lines: Integers
+    shares: NDArray[np.float32]
+    lengths: Integers
+    roomy: Flags
+    different: int
+    rules: frozenset[str]
+
+    @classmethod
+    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
+        """Tokenise the lines of a source."""
+        cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
+        has_words = [any(map(str.isalnum, "".join(line))) for line in cut]
+        kept = [
+            [token for token in line if not (is_text and MARKUP.fullmatch(token))]
+            for line, is_text in zip(cut, has_words, strict=True)
+        ]
+        sizes = np.array(list(map(len, kept)), np.int64)
+        types: dict[str, int] = {}
+        kinds = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
+        rows = np.repeat(np.arange(len(lines)), sizes)
+        return cls(
+            list(types),
+            np.array(kinds, np.int64),
+            rows,
+            (1 / sizes[rows]).astype(np.float32),
+            np.where(has_words, sizes, 0),
+            np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
+            len(set(map(tuple, compress(kept, has_words)))),
+            frozenset(chain.from_iterable(compress(kept, np.logical_not(has_words)))),
+        )
+
+
 def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     """The name of the tokeniser that finds words in a text.
 
     ``13a`` and ``intl`` look for spaces. Where most letters are of scripts without them, each
     character counts as a word in their place.
     """
-    letters = unspaced = 0
-    for line in lines if name in {"13a", "intl"} else ():
-        text = "".join(line)
-        letters += sum(map(str.isalpha, text))
-        unspaced += len(UNSPACED.findall(text))
-    return "char" if 2 * unspaced > letters else name
+    text = "".join(map("".join, lines)) if name in {"13a", "intl"} else ""
+    unspaced = len(text) - len(UNSPACED.sub("", text))
+    return "char" if 2 * unspaced > sum(map(str.isalpha, text)) else name
 
 
 def known_form(token: str, tokens: Tokenizer) -> str:
@@ -131,11 +177,6 @@ def known_form(token: str, tokens: Tokenizer) -> str:
     token = token.strip(_EMPHASIS) or token
     token = token.lower() if tokens.lowercase else token
     return token[: tokens.stem] if tokens.stem else token
-
-
-def has_letters(token: str) -> bool:
-    """Whether a token has a letter or a digit."""
-    return any(map(str.isalnum, token))
 
 
 def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
@@ -151,9 +192,7 @@ def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
             at += 1
         entity = _ENTITY.match(line, at)
         if entity and unescape(entity[0]) == spelt:
-            yield at
-            at = entity.end()
-            continue
+            spelt = entity[0]
         if not line.startswith(spelt, at):
             later = line.find(spelt, at, at + _MAX_SHIFT + len(spelt))
             following = "".join(tokens[number : number + _SYNC]).replace(_MARK, "")[:_SYNC]
@@ -194,13 +233,11 @@ def _boundaries(
         spaced = start > 0 and text[start - 1].isspace()
         if by_character and spaced and UNSPACED.match(token):
             before = max(before, Boundary.CLAUSE)
-        follows = text[start + len(token) : start + len(token) + 1]
-        opens = spaced and follows and not follows.isspace()
-        if number and not lines and not opens and all(map(CLOSERS.__contains__, token)):
-            boundaries.append(Boundary.NONE)  # it belongs to the sentence that it closes
-            continue
-        boundaries.append(before)
-        before = endings[number + 1]
+        opens = spaced and text[start + len(token) : start + len(token) + 1].strip()
+        # It belongs to the sentence that it closes.
+        closes = number and not lines and not opens and all(map(CLOSERS.__contains__, token))
+        boundaries.append(Boundary.NONE if closes else before)
+        before = before if closes else endings[number + 1]
     return boundaries
 
 

@@ -1,27 +1,36 @@
 """Errors of a whole output that have a name: empty, a copy of the source, a refusal, a loop.
 
 No threshold decides them, so they are decided before any score. Language models make most of them.
-What is usual is learnt from the text at hand: which words of the source the outputs keep, how long
-outputs are, which words they share, with what words many outputs begin or end though their sources
-have nothing in common. :class:`NamedErrors` learns this from a sample and then judges each output
-by itself, so an output is judged alike in one process and in many.
+What is usual is learnt from the text at hand, see :mod:`coverage_eval.outputs.habits`:
+:class:`NamedErrors` learns it from a sample and then judges each output by itself, so an output is
+judged alike in one process and in many.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
-from statistics import median
-from typing import NamedTuple, TypeAlias
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.dataset import Dataset, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
+from coverage_eval.outputs.habits import (
+    END,
+    MAX_AFFIX,
+    UNSPACED,
+    Habits,
+    Text,
+    Vocabulary,
+    has_whole,
+    known_shares,
+    scripts_of,
+)
 from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
 
@@ -59,127 +68,6 @@ class NamedError(NamedTuple):
         return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
-# Scripts without spaces between words: each letter stands for itself.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-)
-# Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
-_MARKS = (
-    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
-    "\u0971-\u0df3\u200c\u200d"
-)
-_PIECES = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}](?:[^\W{_UNSPACED}]|[{_MARKS}])*|[^\w\s]")
-_BETWEEN_UNSPACED = re.compile(rf"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
-_LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
-
-
-def split_pieces(text: Segment) -> list[str]:
-    """Words, numbers, marks of punctuation, and letters of scripts without spaces.
-
-    >>> split_pieces("It's 3 o'clock, 猫。 की है")
-    ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
-    """
-    return _PIECES.findall(text if isinstance(text, str) else " ".join(text))
-
-
-def _words(pieces: Iterable[str]) -> list[str]:
-    """The words and numbers in lower case."""
-    return [piece.lower() for piece in pieces if piece[0].isalnum()]
-
-
-@dataclass(frozen=True)
-class _Text:
-    """A segment in the forms that the checks look at; its length counts letters, digits, marks."""
-
-    text: str
-    pieces: list[str]
-    words: list[str]
-    length: int
-
-    @classmethod
-    def of(cls, segment: Segment) -> _Text:
-        text = segment if isinstance(segment, str) else " ".join(segment)
-        pieces = split_pieces(text)
-        return cls(text, pieces, _words(pieces), sum(map(len, pieces)))
-
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """Its different words."""
-        return frozenset(self.words)
-
-
-_Pair: TypeAlias = tuple[_Text, _Text]
-"""A source and its output."""
-
-_END = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
-_STOPS = frozenset(".!?:…。！？：—–।؟")
-_SENTENCE_END = re.compile(r"[.!?…।؟]+(?=\s|$)|[。！？]")
-
-MIN_ROWS = 20
-"""With fewer segments, nothing is learnt from the text."""
-
-MIN_SHARED = 3
-MIN_SHARED_SHARE = 0.003
-"""Segments that begin or end alike for their words to count as a habit of the system."""
-
-MAX_AFFIX = 25
-"""The longest beginning or end that is looked at, in pieces."""
-
-ASSOCIATED = 9.0
-"""Log-likelihood ratio (Dunning 1993) between outputs that begin alike and a word of their sources,
-from which on the word explains the beginning; plus :data:`ASSOCIATED_EACH` for each segment."""
-
-ASSOCIATED_EACH = 0.25
-
-ODD_SHARE = 1 / 3
-"""Share of outputs of unusual length among those that say the same, from which on they are no
-translations; refusals answer sources of every length."""
-
-FREQUENT = 0.2
-"""Share of outputs from which on what they begin or end with is a habit, whatever their lengths:
-usual lengths have it, too."""
-
-COMMON = 0.01
-"""Share of outputs that have a common word."""
-
-
-@dataclass(frozen=True)
-class _Habits:
-    """What is usual in one system's outputs.
-
-    Attributes:
-        kept: For each source word, in how many segments it occurs, and in how many the output has
-            it, too.
-        copies: Share of the outputs that are their sources, or have them whole.
-        ratio: Median of the logarithm of output length by source length, in letters.
-        spread: Its standard deviation, from the median of deviations.
-        length: Median source length.
-        ends: Share of outputs with a mark at the end where the source has one.
-        scripts: Scripts of at least a twentieth of the letters.
-        common: Words that many outputs have.
-        known: Median shares of known words in an output: of the common ones, and of those that a
-            model knows, too, if there is one.
-        starts: Beginnings that no source explains.
-        closings: Ends that no source explains, from left to right.
-    """
-
-    kept: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    copies: float = 0.0
-    ratio: float = 0.0
-    spread: float = 0.0
-    length: float = 0.0
-    ends: float = 0.0
-    scripts: Set[str] = frozenset()
-    common: Set[str] = frozenset()
-    known: Sequence[float] = ()
-    starts: Set[tuple[str, ...]] = frozenset()
-    closings: Set[tuple[str, ...]] = frozenset()
-
-
-Vocabulary = tuple[frozenset[str], frozenset[str]]
-"""The words of the source and of the target language that a model knows."""
-
-
 @dataclass(frozen=True)
 class NamedErrors:
     """Finds errors of whole outputs that have a name.
@@ -193,7 +81,7 @@ class NamedErrors:
     Make it with :meth:`learn`.
     """
 
-    habits: tuple[_Habits, ...]
+    habits: tuple[Habits, ...]
     vocabulary: Vocabulary | None = None
 
     @classmethod
@@ -204,16 +92,13 @@ class NamedErrors:
             rows: Some or all segments, each with the outputs of the same systems.
             vocabulary: The words that a model knows, for outputs in another language.
         """
-        if vocabulary is not None:
-            lowered = [frozenset(word.lower() for word in words) for words in vocabulary]
-            vocabulary = lowered[0], lowered[1]
-        sources = [_Text.of(row.source or "") for row in rows]
+        sources = [Text.of(row.source or "") for row in rows]
         systems = zip(*(row.hypotheses for row in rows), strict=True)
-        habits = tuple(
-            _learn(list(zip(sources, map(_Text.of, texts), strict=True)), vocabulary)
+        habits = (
+            Habits.learn(zip(sources, map(Text.of, texts), strict=True), vocabulary)
             for texts in systems
         )
-        return cls(habits, vocabulary)
+        return cls(tuple(habits), vocabulary)
 
     @property
     def request(self) -> Request:
@@ -222,22 +107,18 @@ class NamedErrors:
 
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
-        source = None if row.source is None else _Text.of(row.source)
-        texts = [source] if source else list(map(_Text.of, row.references))
+        source = None if row.source is None else Text.of(row.source)
+        texts = [source] if source else list(map(Text.of, row.references))
         is_blank = bool(texts) and not any(text.words for text in texts)
         return tuple(
             tuple(self._find(output, source, row.references, habits))
             if _has_words(output)
             else (() if is_blank else (NamedError("empty"),))
-            for output, habits in zip(map(_Text.of, row.hypotheses), self.habits, strict=True)
+            for output, habits in zip(map(Text.of, row.hypotheses), self.habits, strict=True)
         )
 
     def _find(
-        self,
-        output: _Text,
-        source: _Text | None,
-        references: Sequence[Segment],
-        habits: _Habits,
+        self, output: Text, source: Text | None, references: Sequence[Segment], habits: Habits
     ) -> Iterator[NamedError]:
         """The errors of an output that has words."""
         if source is not None:
@@ -248,14 +129,14 @@ class NamedErrors:
         start, closing = _affixes(output, source, habits) if source else ((), ())
         refused = source is not None and _refuses(output, source, habits, start)
         if refused:
-            is_one_word = len(set(output.words)) == 1 < len(output.words)
+            is_one_word = len(output.vocabulary) == 1 < len(output.words)
             yield NamedError("loop" if is_one_word else "refusal", _quoted(output.pieces))
-        if detail := _strange(output, source, habits, self.vocabulary):
-            yield NamedError("wrong-language", detail)
-        if refused or detail:
+        if strange := _strange(output, source, habits, self.vocabulary):
+            yield NamedError("wrong-language", strange)
+        if refused or strange:
             return
-        if detail := _looped(output, source, references):
-            yield NamedError("loop", detail)
+        if looped := _looped(output, source, references):
+            yield NamedError("loop", looped)
         elif source and (share := _unusual_length(output, source, habits)):
             kind = "truncated" if share < 1 else "overlong"
             # A preamble and a note make an output long.
@@ -269,21 +150,7 @@ class NamedErrors:
             yield NamedError("markup", marks)
 
 
-def _has_words(output: _Text) -> bool:
-    """Whether an output has words besides the tokens that language models are trained with."""
-    if not _SPECIAL.search(output.text):
-        return bool(output.words)
-    return bool(_words(split_pieces(_SPECIAL.sub(" ", output.text))))
-
-
-def _looped(output: _Text, source: _Text | None, references: Sequence[Segment]) -> str:
-    """What an output says again and again, and neither its source nor a reference; often empty."""
-    loop = find_loop(output.pieces, source.pieces if source else ())
-    # Loops are rare, so only now the references are cut.
-    if loop is None or find_loop(output.pieces, *map(split_pieces, references)) is None:
-        return ""
-    pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
-    return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
+_BETWEEN_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 
 
 def _quoted(pieces: Sequence[str]) -> str:
@@ -291,46 +158,26 @@ def _quoted(pieces: Sequence[str]) -> str:
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
 
 
-def _learn(pairs: Sequence[_Pair], vocabulary: Vocabulary | None) -> _Habits:
-    """What is usual in the outputs of a system, from sources and outputs."""
-    # A pair that comes again tells no more than once.
-    distinct = {(source.text, output.text): (source, output) for source, output in pairs}
-    pairs = [pair for pair in distinct.values() if pair[1].words]
-    if len(pairs) < MIN_ROWS:
-        return _Habits()
-    seen, both, having, letters = (Counter[str]() for _ in range(4))
-    for source, output in pairs:
-        seen.update(source.vocabulary)
-        both.update(source.vocabulary & output.vocabulary)
-        having.update(output.vocabulary)
-        letters.update(_scripts(output.text))
-    least = max(3, COMMON * len(pairs))
-    common = frozenset(word for word, n in having.items() if n >= least and word[0].isalpha())
-    spoken = [pair for pair in pairs if pair[0].words]
-    ratios = [math.log((output.length + 1) / (source.length + 1)) for source, output in spoken]
-    middle = median(ratios) if ratios else 0.0
-    lengths = _Habits(
-        ratio=middle,
-        spread=1.4826 * median(abs(ratio - middle) for ratio in ratios) if ratios else 0.0,
-        length=median(source.length for source, _ in spoken) if spoken else 0.0,
-    )
-    ends = [_END.search(output.text) for source, output in spoken if _END.search(source.text)]
-    shares = [
-        [_known(output.words, source.words, common, words) for source, output in pairs]
-        for words in _known_words(vocabulary)
-    ]
-    known = [[share for share in column if share is not None] for column in shares]
-    return replace(
-        lengths,
-        kept={word: (n, both[word]) for word, n in seen.items()},
-        copies=sum(_has_whole(output, source) for source, output in pairs) / len(pairs),
-        ends=sum(map(bool, ends)) / len(ends) if len(ends) >= MIN_ROWS else 0.0,
-        scripts=frozenset(s for s, n in letters.items() if n >= letters.total() / 20),
-        common=common,
-        known=[median(column) if len(column) >= MIN_ROWS else 0.0 for column in known],
-        starts=_unexplained(pairs, lengths, from_end=False),
-        closings=_unexplained(pairs, lengths, from_end=True),
-    )
+def _looped(output: Text, source: Text | None, references: Sequence[Segment]) -> str:
+    """What an output says again and again, and neither its source nor a reference; often empty."""
+    loop = find_loop(output.pieces, source.pieces if source else ())
+    # Loops are rare, so only now the references are cut.
+    if loop is None or not find_loop(output.pieces, *(Text.of(t).pieces for t in references)):
+        return ""
+    pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
+    return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
+
+
+def _read_phrases() -> dict[str, str]:
+    """The sections of ``phrases.txt``, each as alternatives of a regular expression."""
+    text = files("coverage_eval.outputs").joinpath("phrases.txt").read_text("utf-8")
+    lines = (line for line in text.splitlines() if line and not line.startswith("# "))
+    sections = re.split(r"^\[(.+)\]\n", "\n".join(lines), flags=re.MULTILINE)
+    named = zip(sections[1::2], sections[2::2], strict=True)
+    return {name: section.strip().replace("\n", "|") for name, section in named}
+
+
+_PHRASES = _read_phrases()
 
 
 # Copies of the source
@@ -341,16 +188,11 @@ MIN_TRANSLATABLE = 2
 NEARLY = 0.8
 """Words of the output that are the source's, for it to be nearly a copy."""
 
-
-def _has_whole(output: _Text, source: _Text) -> bool:
-    """Whether the words of the source stand in the output in one piece."""
-    if not source.words or not source.vocabulary <= output.vocabulary:
-        return False
-    return f" {' '.join(source.words)} " in f" {' '.join(output.words)} "
+_LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
 
 
 def _copied(
-    output: _Text, source: _Text, habits: _Habits, vocabulary: Vocabulary | None
+    output: Text, source: Text, habits: Habits, vocabulary: Vocabulary | None
 ) -> str | None:
     """How much of the output is copied from the source, "" for all; None if it is no copy."""
     if source.vocabulary.isdisjoint(output.vocabulary):
@@ -360,10 +202,10 @@ def _copied(
     share = shared.total() / max(ours.total(), 0.8 * theirs.total())
     is_exact = ours == theirs
     is_nearly = share >= NEARLY and ours.total() >= 4
-    is_beside = not is_nearly and theirs.total() >= 4 and _has_whole(output, source)
+    is_beside = not is_nearly and theirs.total() >= 4 and has_whole(output, source)
     if not (is_exact or is_nearly or is_beside) or (is_exact and _is_code(source)):
         return None
-    links = {word for link in _LINK.findall(source.text) for word in _words(split_pieces(link))}
+    links = {word for link in _LINK.findall(source.text) for word in Text.of(link).words}
     lower = {piece for piece in source.pieces if piece.islower() or not piece.isascii()}
     known, guessed = 0, 0
     for word in shared:
@@ -383,7 +225,7 @@ def _copied(
     return "" if is_exact else f"{min(share, 0.99):.0%} of its words"
 
 
-def _translatable(word: str, habits: _Habits, vocabulary: Vocabulary | None) -> bool | None:
+def _translatable(word: str, habits: Habits, vocabulary: Vocabulary | None) -> bool | None:
     """Whether outputs usually have another word for a word of the source; None if unknown."""
     if habits.copies < 0.5:
         seen, kept = habits.kept.get(word, (0, 0))
@@ -394,20 +236,15 @@ def _translatable(word: str, habits: _Habits, vocabulary: Vocabulary | None) -> 
     return None
 
 
-# Code and commands of a shell, which nobody translates.
 _CODE = re.compile(
-    r"^\s*(?:[$#>]\s+)?(?:sudo|git|pip3?|npm|npx|apt(?:-get)?|cd|ls|docker|kubectl|cargo|brew|curl|"
-    r"wget|python3?|ssh|scp|cp|mv|rm|mkdir|chmod|chown|grep|sed|awk|tar|echo|export \w+=|"
-    r"import \w|from \S+ import|def \w+\s*\(|class \w+\s*[:({]|#include|select .+ from|insert into|"
-    r"const \w|let \w+ =|var \w+ =|function \w*\s*\()\b.*[^.!?…。]\s*$|[;{}]\s*$",
-    re.IGNORECASE,
+    rf"^\s*(?:[$#>]\s+)?(?:{_PHRASES['commands']})\b.*[^.!?…。]\s*$|[;{{}}]\s*$", re.IGNORECASE
 )
 _CODE_MARK = re.compile(r"[{}()\[\];=<>|\\$_/#&*+~^@`]+|(?<!\S)--?[A-Za-z]")
 CODE_SHARE = 1 / 3
 """Marks of code for each word, from which on a text is code."""
 
 
-def _is_code(source: _Text) -> bool:
+def _is_code(source: Text) -> bool:
     marks = len(_CODE_MARK.findall(source.text))
     is_marked = marks >= max(2, CODE_SHARE * len(source.text.split()))
     return is_marked or _CODE.search(source.text) is not None
@@ -415,66 +252,31 @@ def _is_code(source: _Text) -> bool:
 
 # Another script or language
 
-
-@lru_cache(maxsize=4096)
-def _script(letter: str) -> str:
-    name = unicodedata.name(letter, "").partition(" ")[0]
-    # Japanese mixes three scripts; Korean may have some Chinese characters.
-    return "KANA" if name in {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"} else name
-
-
-def _scripts(text: str) -> Counter[str]:
-    """How many letters of each script a text has."""
-    if text.isascii():
-        return Counter(LATIN=sum(map(str.isalpha, text)))
-    return Counter(_script(letter) for letter in text if letter.isalpha())
-
-
 MIN_LETTERS = 4
 """Letters from which a script can be told."""
 
-STRANGE: Mapping[bool, tuple[int, float]] = {True: (5, 0.4), False: (8, 0.2)}
-"""With the vocabulary of a model, and without: the number of words from which a language can be
-told, and the share of known words, of the usual share, below which it is another one. A model of
+STRANGE: Mapping[str, float] = {"common": 0.2, "known": 0.4}
+"""The share of known words, of the usual share, below which a language is another one. A model of
 much text knows some words of every language, so outputs without common words are strange, too."""
 
 
-def _known_words(vocabulary: Vocabulary | None) -> list[Set[str]]:
-    """None, for common words alone, and the target words of a model."""
-    return [frozenset()] if vocabulary is None else [frozenset(), vocabulary[1]]
-
-
-def _known(
-    words: Sequence[str], source: Sequence[str], common: Set[str], known: Set[str]
-) -> float | None:
-    """The share of words that are common in the outputs, or that the model knows as target words.
-
-    Words that are the source's, such as names, do not count; None for too few words.
-    """
-    kept = frozenset(source)
-    own = {word for word in words if word[0].isalpha() and (word not in kept or word in common)}
-    if len(own) < STRANGE[bool(known)][0]:
-        return None
-    return sum(word in common or word in known for word in own) / len(own)
-
-
 def _strange(
-    output: _Text, source: _Text | None, habits: _Habits, vocabulary: Vocabulary | None
+    output: Text, source: Text | None, habits: Habits, vocabulary: Vocabulary | None
 ) -> str:
     """Why an output seems to be in another language; empty if it does not."""
     # Letters of ASCII are Latin, so they need not be counted.
     if habits.scripts and not ("LATIN" in habits.scripts and output.text.isascii()):
-        letters = _scripts(output.text)
+        letters = scripts_of(output.text)
         other = letters.total() - sum(letters[script] for script in habits.scripts)
         if other >= MIN_LETTERS and 2 * other > letters.total():
             script = max((s for s in letters if s not in habits.scripts), key=letters.__getitem__)
             return f"{other / letters.total():.0%} of its letters are {script.capitalize()}"
-    own = source.words if source else ()
-    for known, usual in zip(_known_words(vocabulary), habits.known, strict=False):
-        share = _known(output.words, own, habits.common, known)
-        if usual >= 0.3 and share is not None and share < STRANGE[bool(known)][1] * usual:
-            what = "known" if known else "common"
-            return f"{share:.0%} of its words are {what}, usually {usual:.0%}"
+    if len(output.vocabulary & habits.common) >= max(STRANGE.values()) * len(output.vocabulary):
+        return ""  # as nearly all outputs; source words that are left out would only add to it
+    for name, share in known_shares(output, source, habits.common, vocabulary).items():
+        usual = habits.known.get(name, 0.0)
+        if usual >= 0.3 and share < STRANGE[name] * usual:
+            return f"{share:.0%} of its words are {name}, usually {usual:.0%}"
     return ""
 
 
@@ -487,12 +289,6 @@ DEVIATIONS = {True: 0.9, False: 3.2}
 """By how many standard deviations a truncated output is shorter, if the mark at the end is missing,
 and if it is there."""
 
-MIN_SPREAD, MAX_SPREAD = 0.12, 0.4
-
-EXCUSED = 2.0
-"""Standard deviations by which the length of an apology that speaks of anything is unusual."""
-
-
 LONG = 1.5
 """Length of an overlong output, as a share of the usual one, at least."""
 
@@ -501,207 +297,83 @@ BEYOND = {True: 1.0, False: 3.2}
 source, and if it has not. Of 138,000 sentences of training text 59 are that long; of outputs
 that were written twice, four in five."""
 
+_SENTENCE_END = re.compile(r"[.!?…।؟]+(?=\s|$)|[。！？]")
 
-def _fits(output: _Text, references: Sequence[Segment]) -> bool:
+
+def _fits(output: Text, references: Sequence[Segment]) -> bool:
     """Whether an output is about as long as a reference."""
     lengths = (len("".join(one).replace(" ", "")) for one in references)
     return any(SHORT < output.length / max(1, length) < LONG for length in lengths)
 
 
-def _unusual_length(output: _Text, source: _Text, habits: _Habits) -> float:
+def _unusual_length(output: Text, source: Text, habits: Habits) -> float:
     """Length of a truncated or overlong output, as a share of the usual one; else 0."""
-    if not habits.spread or len(source.words) < 4:
+    if not habits.lengths.spread or len(source.words) < 4:
         return 0.0
-    away = _away(output, source, habits)
+    away = habits.lengths.away(output, source)
     if math.log(SHORT) <= away <= math.log(LONG):  # nearly all outputs
         return 0.0
-    spread = _spread(source, habits)
+    deviation = habits.lengths.deviation(source)
     sentences = [len(_SENTENCE_END.findall(text.text)) for text in (source, output)]
-    if away > max(math.log(LONG), BEYOND[sentences[1] > sentences[0]] * spread):
+    if away > max(math.log(LONG), BEYOND[sentences[1] > sentences[0]] * deviation):
         return math.exp(away)
-    missing = _END.search(source.text) is not None and _END.search(output.text) is None
+    missing = END.search(source.text) is not None and END.search(output.text) is None
     needed = DEVIATIONS[False]
     if missing:  # the more telling, the seldomer it is
         needed -= (DEVIATIONS[False] - DEVIATIONS[True]) * max(0.0, 2 * habits.ends - 1)
-    return math.exp(away) if away < min(math.log(SHORT), -needed * spread) else 0.0
+    return math.exp(away) if away < min(math.log(SHORT), -needed * deviation) else 0.0
 
 
-def _away(output: _Text, source: _Text, habits: _Habits, less: int = 0) -> float:
-    """How far the logarithm of the ratio of lengths is from the usual one."""
-    return math.log((output.length - less + 1) / (source.length + 1)) - habits.ratio
+# Words around the translation, and refusals. Listed phrases only count where the source has nothing
+# like them.
 
-
-def _spread(source: _Text, habits: _Habits) -> float:
-    """The standard deviation of this logarithm; short segments vary more."""
-    spread = habits.spread * max(1.0, math.sqrt(habits.length / max(source.length, 1)))
-    return min(max(spread, MIN_SPREAD), MAX_SPREAD)
-
-
-def _is_odd(output: _Text, source: _Text, habits: _Habits) -> bool:
-    """Whether the length is not that of a translation."""
-    return abs(_away(output, source, habits)) > EXCUSED * _spread(source, habits)
-
-
-# Words around the translation, and refusals
-
-
-def _unexplained(
-    pairs: Sequence[_Pair], habits: _Habits, *, from_end: bool
-) -> frozenset[tuple[str, ...]]:
-    """Beginnings or ends of several outputs that go with no word of their sources.
-
-    Synonyms share no word either, but then the lengths fit: of the whole, or with the affix.
-    """
-    having: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
-    for pair in pairs:
-        pieces = [piece.lower() for piece in pair[1].pieces]
-        for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
-            affix = pieces[-size:] if from_end else pieces[:size]
-            if _is_closed(affix, pieces, from_end=from_end):
-                having[tuple(affix)].append(pair)
-    least = max(MIN_SHARED, MIN_SHARED_SHARE * len(pairs))
-    totals = Counter(word for source, _ in pairs for word in source.vocabulary)
-    return frozenset(
-        affix
-        for affix, some in having.items()
-        if len(some) >= least
-        and _explanation([source.vocabulary for source, _ in some], totals, len(pairs))
-        < ASSOCIATED + ASSOCIATED_EACH * len(some)
-        and (len(some) >= FREQUENT * len(pairs) or _is_superfluous(affix, some, habits))
-    )
-
-
-def _is_superfluous(affix: Sequence[str], pairs: Sequence[_Pair], habits: _Habits) -> bool:
-    """Whether the lengths of outputs with this beginning or end tell that it translates nothing."""
-    size = sum(map(len, affix))
-    whole = [pair for pair in pairs if len(pair[1].pieces) == len(affix)]
-    odd = sum(_is_odd(output, source, habits) for source, output in whole)
-    if whole and odd >= ODD_SHARE * len(whole):
-        return True
-    parts = [pair for pair in pairs if len(pair[1].pieces) > len(affix)]
-    with_it = sum(abs(_away(output, source, habits)) for source, output in parts)
-    without = sum(abs(_away(output, source, habits, less=size)) for source, output in parts)
-    return without < with_it
-
-
-def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
-    """Whether a beginning or end stands by itself: a mark sets it apart, and it has words."""
-    if len(affix) < len(pieces):
-        if from_end:
-            is_apart = pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
-        else:
-            is_apart = affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
-        if not is_apart:
-            return False
-    return sum(piece[0].isalnum() for piece in affix) >= 2
-
-
-def _explanation(rows: Sequence[frozenset[str]], totals: Mapping[str, int], size: int) -> float:
-    """The greatest log-likelihood ratio of some segments and a word that half of them have."""
-    best = 0.0
-    count = len(rows)
-    for word, inside in Counter(word for row in rows for word in row).items():
-        total = totals[word]
-        if 2 * inside >= count and inside * size > total * count:
-            cells = (
-                (inside, total * count),
-                (count - inside, (size - total) * count),
-                (total - inside, total * (size - count)),
-                (size - count - total + inside, (size - total) * (size - count)),
-            )
-            ratio = 2 * sum(n * math.log(n * size / of) for n, of in cells if n)
-            best = max(best, ratio)
-    return best
-
-
-# Beginnings and ends that language models write; they only count where the source has nothing
-# like them. What a model writes in other words or languages is learnt from the text.
-_ABOUT = (
-    r"translat|version|übersetz|uebersetz|tradu[czçi]|перев|翻訳|翻译|译文|訳文|번역|ترجم|अनुवाद"
-)
-_LANGUAGE = (
-    r"english|german|french|spanish|italian|portuguese|russian|chinese|japanese|korean|arabic|"
-    r"englisch|deutsch|französisch|spanisch|anglais|allemand|français|espagnol|inglés|español|"
-    r"italiano|português|русский|английский|中文|英文|日本語|英語|한국어|영어"
-)
+_ABOUT = _PHRASES["about"]
 _PREAMBLE = re.compile(
-    rf"^\W*(?:(?:sure|certainly|of course|absolutely|okay|klar|gerne|natürlich|bien sûr|claro)\b"
-    rf"[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})[^:.\n]{{0,60}}[:：]|(?:{_LANGUAGE})\s*[:：])",
+    rf"^\W*(?:(?:{_PHRASES['openings']})\b[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})"
+    rf"[^:.\n]{{0,60}}[:：]|(?:{_PHRASES['languages']})\s*[:：])",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
-    rf"(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:(?:translator['’]s |translation )?notes?|anmerkung|"
-    rf"hinweis|remarque|nota|примечание|注|注意)\s*[:：][^\n]*(?:{_ABOUT}|original|\btone|literal|context|"
-    rf"wörtlich|kontext)[^\n]*$|[.!?…\n]\W*(?:let me know if|i hope this helps|"
-    rf"lass(?:en sie)? (?:es )?mich wissen)[^\n]{{0,120}}$",
+    rf"(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:{_PHRASES['notes']})\s*[:：]"
+    rf"[^\n]*(?:{_ABOUT}|{_PHRASES['remarks']})[^\n]*$|"
+    rf"[.!?…\n]\W*(?:{_PHRASES['offers']})[^\n]{{0,120}}$",
     re.IGNORECASE,
 )
-_REFUSAL = re.compile(
-    r"^\W*(?:(?:i['’]?m|i am) (?:really |very )?sorry,? (?:but )?(?:i|as)\b|"
-    r"(?:sorry,? (?:but )?)i (?:can['’]t|cannot|won['’]t) do (?:that|this)\b|"
-    r"(?:sorry,? (?:but )?)?i (?:can['’]t|cannot|am (?:not able|unable) to|won['’]t) "
-    r"(?:assist (?:you|with)|help (?:you\b|with)|translate (?:this|that|the|your)|"
-    r"provide (?:a|the) translation|fulfil|comply with|process (?:this|your))|"
-    r"as an? (?:ai|artificial|(?:large )?language model)|"
-    r"(?:es )?tut mir leid,? (?:aber )?(?:(?:da|dabei|ich)\b)|ich kann (?:diese[nrsm]?|dabei|"
-    r"ihnen|dir|den text)\b[^.]{0,60}nicht|als (?:ki|sprachmodell)\b|"
-    r"je (?:suis désolée?|regrette),? (?:mais )?je ne|je ne peux pas (?:traduire|vous|t)|"
-    r"lo siento,? (?:pero )?no puedo|no puedo (?:ayudar|traducir|asistir)|"
-    r"mi dispiace,? (?:ma )?non posso|извините,? (?:но )?я не могу|"
-    r"申し訳(?:ありません|ございません)[がけ、,]|(?:很)?抱歉[,，]?我(?:无法|不能))",
-    re.IGNORECASE,
+_ABOUT_TRANSLATION = re.compile(_ABOUT, re.IGNORECASE)
+_HAS_NOTE = re.compile(rf"{_ABOUT}|{_PHRASES['titles']}", re.IGNORECASE)
+_REFUSAL = re.compile(rf"^\W*(?:{_PHRASES['refusals']})", re.IGNORECASE)
+_EXCUSE = re.compile(
+    rf"\b(?:{_PHRASES['excuses']})\b|{_PHRASES['unspaced excuses']}", re.IGNORECASE
 )
-_SORRY = re.compile(
-    r"\b(?:sorry|przepraszam|przykro|spijt|desculp\w+|scus\w+|förlåt|undskyld|beklager|omlouvám|"
-    r"вибач\w+|üzgünüm|cannot|can['’]t|unable|leid|leider|kann|könn\w+|désolée?s?|peu[xt]|regrett\w+|"
-    r"siento|puedo|dispiace|posso|извин\w+|ai|ki|ia|language model|sprachmodell)\b|"
-    r"申し訳|すみません|ごめん|抱歉|对不起|言語モデル|语言模型|죄송|미안|آسف|माफ़|क्षमा",
-    re.IGNORECASE,
-)
-"""What the source of a rightful excuse has."""
+_TASK = re.compile(rf"{_ABOUT}|{_PHRASES['tasks']}", re.IGNORECASE)
 
 
-def _affixes(
-    output: _Text, source: _Text, habits: _Habits
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _affixes(output: Text, source: Text, habits: Habits) -> tuple[Sequence[str], Sequence[str]]:
     """The words before and after the translation; empty if there are none."""
-    start: tuple[str, ...] = ()
-    closing: tuple[str, ...] = ()
+    start: Sequence[str] = ()
+    closing: Sequence[str] = ()
     if habits.starts or habits.closings:
         pieces = tuple(piece.lower() for piece in output.pieces)
         sizes = range(min(MAX_AFFIX, len(pieces)), 0, -1)
         start = next((pieces[:n] for n in sizes if pieces[:n] in habits.starts), ())
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in habits.closings), ())
-    own = source.text
-    colons = [text.count(":") + text.count("：") for text in (output.text, own)]
+    colons = [text.count(":") + text.count("：") for text in (output.text, source.text)]
     is_announced = not start and colons[0] > colons[1]
     if is_announced and (seen := _PREAMBLE.search(output.text)):
-        is_about = re.search(_ABOUT, own, re.IGNORECASE)
-        start = () if is_about else tuple(split_pieces(seen[0]))
+        start = () if _ABOUT_TRANSLATION.search(source.text) else Text.of(seen[0]).pieces
     if not closing and (seen := _NOTE.search(output.text)) and seen.start() > 0:
-        is_noted = re.search(rf"{_ABOUT}|note|notiz|hinweis|anmerk", own, re.IGNORECASE)
-        if not is_noted:
-            closing = tuple(split_pieces(seen[0]))
+        closing = () if _HAS_NOTE.search(source.text) else Text.of(seen[0]).pieces
     return start, closing
 
 
-_TASK = re.compile(
-    rf"{_ABOUT}|assist|help (?:you )?with|^sorry,? i \S+ do that\W*$|"
-    r"\b(?:ai|ki|ia)\b|language model|sprachmodell|request|"
-    r"anfrage|harmful|policy|guideline|richtlinie|\bdabei\b|demande|solicitud|手伝|言語モデル|语言模型|请求",
-    re.IGNORECASE,
-)
-"""What an excuse of a language model speaks of; that of a person may speak of anything."""
-
-
-def _refuses(output: _Text, source: _Text, habits: _Habits, start: tuple[str, ...]) -> bool:
+def _refuses(output: Text, source: Text, habits: Habits, start: Sequence[str]) -> bool:
     """Whether an output is nothing but words that no source explains, or a known excuse."""
     if start and len(start) >= 0.8 * len(output.pieces):
         return True
-    if _REFUSAL.search(output.text) is None or _SORRY.search(source.text):
+    if _REFUSAL.search(output.text) is None or _EXCUSE.search(source.text):
         return False
     # The source may have the excuse in a language that is not listed; then its length fits.
-    return _is_odd(output, source, habits) or _TASK.search(output.text) is not None
+    return habits.lengths.is_odd(output, source) or _TASK.search(output.text) is not None
 
 
 # Markup
@@ -709,23 +381,30 @@ def _refuses(output: _Text, source: _Text, habits: _Habits, start: tuple[str, ..
 _SPECIAL = re.compile(r"</?s>|<\|[a-z_]+\|>|<(?:eos|bos|pad|unk)>|\[/?INST\]", re.IGNORECASE)
 """Tokens that language models are trained with."""
 
-_MARKUP: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("a code fence", re.compile(r"```|~~~")),
-    ("bold text", re.compile(r"\*\*(?=\S).+?(?<=\S)\*\*|__(?=\w).+?(?<=\w)__", re.DOTALL)),
-    ("a heading", re.compile(r"^\s*#{1,6}\s+\w", re.MULTILINE)),
-    ("a special token", _SPECIAL),
-    ("a tag", re.compile(r"</?(?:translation|output|answer|text|result|target)>", re.IGNORECASE)),
-)
+_MARKUP: Mapping[str, re.Pattern[str]] = {
+    "a code fence": re.compile(r"```|~~~"),
+    "bold text": re.compile(r"\*\*(?=\S).+?(?<=\S)\*\*|__(?=\w).+?(?<=\w)__", re.DOTALL),
+    "a heading": re.compile(r"^\s*#{1,6}\s+\w", re.MULTILINE),
+    "a special token": _SPECIAL,
+    "a tag": re.compile(r"</?(?:translation|output|answer|text|result|target)>", re.IGNORECASE),
+}
+_MARKUP_CHARACTERS = re.compile(r"[`~*_#<\[]")
+"""Nearly all outputs have none of them, and so no markup."""
 
 
 def _markup(output: str, source: str) -> str:
     """The markup that an output has and its source lacks, in words."""
-    found = [
-        name
-        for name, shape in _MARKUP
-        if shape.search(output) is not None and shape.search(source) is None
-    ]
-    return " and ".join(found)
+    if _MARKUP_CHARACTERS.search(output) is None:
+        return ""
+    found = [name for name, shape in _MARKUP.items() if shape.search(output)]
+    return " and ".join(name for name in found if not _MARKUP[name].search(source))
+
+
+def _has_words(output: Text) -> bool:
+    """Whether an output has words besides the tokens that language models are trained with."""
+    if not output.words or _MARKUP_CHARACTERS.search(output.text) is None:
+        return bool(output.words)
+    return bool(Text.of(_SPECIAL.sub(" ", output.text)).words)
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment

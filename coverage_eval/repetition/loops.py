@@ -256,10 +256,12 @@ def _explains(other: Sequence[str], loop: Loop) -> bool:
 
 
 def _longest_loop(tokens: Sequence[str]) -> Loop | None:
-    keys = list(map(_key, tokens))
+    keys = list(map(_key, tokens)) if _DIGITS.search("".join(tokens)) else tokens
+    # In every loop some words come three times; most outputs have none, and need no detector.
+    if len(keys) - len(set(keys)) < MIN_COUNT:
+        return None
     if whole := _whole_copies(keys):
         return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
-    # In every loop some words come three times; most outputs have none, and need no detector.
     if max(Counter(pairwise(keys)).values(), default=0) < MIN_COUNT:
         return None
     detector = LoopDetector(min_repeated=MIN_AT_END)

@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from coverage_eval.plotting.canvas import GRID, SYSTEMS, new_figure
+from coverage_eval.plotting import SYSTEM_COLOURS
+from coverage_eval.plotting.canvas import GRID, new_figure
 
 _STYLES = ("-", "--")
 _SCORES = ("DROP", "DROP forward", "soft DROP")
@@ -47,7 +48,7 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
     for number, (run, own) in enumerate(tables["peers"].groupby("run", sort=False)):
         for style, name in zip(_STYLES, ("no reference", "with reference"), strict=True):
             ax.plot(own["peers"], own[name], style, marker="o", markersize=3,
-                    color=SYSTEMS[number], label=f"{run}, {name}")  # fmt: skip
+                    color=SYSTEM_COLOURS[number], label=f"{run}, {name}")  # fmt: skip
     ax.set(xlabel="outputs of other systems", ylabel="AUROC, omissions put into real outputs")
     ax.legend(frameon=False, fontsize=6)
     return {"evidence": both, "evidence_documents": documents, "evidence_witnesses": peers}
@@ -66,7 +67,7 @@ def _lines(ax: Axes, table: pd.DataFrame, columns: Sequence[str], marker: str = 
     corpora = zip(_STYLES, table.groupby("corpus"), strict=False)
     for (style, (corpus, own)), (number, name) in product(corpora, enumerate(columns)):
         x = own.iloc[:, 1].astype(str).str.replace(r"[,%]", "", regex=True).astype(float)
-        color = SYSTEMS[number]
+        color = SYSTEM_COLOURS[number]
         ax.plot(x, own[name], style, color=color, linewidth=1.4, marker=marker, markersize=3,
                 label=f"{name}, {corpus}")  # fmt: skip
         if f"{name}, low" in own:

@@ -103,6 +103,8 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
         ("segment gaps.jsonl:o --src gaps.jsonl:s", "gaps.jsonl:o: line 2 is not text"),
         ("omissions gaps.jsonl:r --unaligned --src gaps.jsonl:s --ref gaps.jsonl:r",
          "gaps.jsonl:r: row 1 has 1 lines and gaps.jsonl:s has 2"),
+        ("omissions gaps.jsonl:r --unaligned --src gaps.jsonl:s --ref more.jsonl:r",
+         "more.jsonl:r has 3 documents and gaps.jsonl:s has 2"),
     ],
 )  # fmt: skip
 def test_bad_data_gets_one_line(run_cli, corpus, line, said):
@@ -111,6 +113,7 @@ def test_bad_data_gets_one_line(run_cli, corpus, line, said):
     (corpus / "gaps.jsonl").write_text(
         '{"s": "der\\nmann", "r": "the man", "o": "the man"}\n{"s": "a", "r": "b", "o": null}\n'
     )
+    (corpus / "more.jsonl").write_text('{"r": "a\\ndog"}\n' * 3)
     texts = ("--model", "model") if "--src" in line else MODEL
     done = run_cli(*line.split(), *texts, cwd=corpus, check=False)
     assert (done.returncode, done.stdout) == (1, "")

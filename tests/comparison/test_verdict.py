@@ -69,6 +69,13 @@ BLEUS = {"a": 80.0, "b": 60.0}
             ["Take a: it has a better BLEU (80.00 against 50.00 to 60.00, p ≤ 0.001).",
              "c repeats words, more than a (REP 3.00 against 1.00, p = 0.001)."],
         ),
+        (  # the worst makes no errors, another one does
+            situation({"bleu": {"a": 80, "b": 60, "c": 50}, "rep": {"a": 1, "b": 4, "c": 2}},
+                      "bleu:a>b bleu:a>c rep:a>b"),
+            "take", "a",
+            ["Take a: it has a better BLEU (80.00 against 50.00 to 60.00, p ≤ 0.001).",
+             "b repeats words, more than a (REP 4.00 against 1.00, p = 0.001)."],
+        ),
         (  # two reasons are needed
             situation({"rep": {"a": 1, "b": 2, "c": 3}, "drop": {"a": 1, "b": 2, "c": 3}},
                       "rep:a>b drop:a>c"),
@@ -356,6 +363,22 @@ def test_missing_lines_come_first_and_have_no_p():
     first, *rest = found.verdict.sentences
     assert first == "a lacks 3 of 40 lines: 5–6, 21."
     assert "p =" not in " ".join([first, *rest])
+
+
+def test_each_short_output_has_its_own_share():
+    halves = {
+        name: [" ".join(text.split()[:size]) for text in REFERENCES]
+        for name, size in (("two", 2), ("three", 3))
+    }
+    found = ce.compare({"good": REFERENCES, **halves}, REFERENCES, metrics=["bleu", "rep"])
+    shares = re.fullmatch(
+        r"two: has only (\d+)% of the length of the reference; "
+        r"three: has only (\d+)% of the length of the reference\.",
+        found.verdict.sentences[0],
+    )
+    assert shares
+    assert int(shares[1]) < int(shares[2])
+    assert found.verdict.systems == ("good",)
 
 
 def test_many_broken_outputs_are_said_by_name():

@@ -17,10 +17,9 @@ from coverage_eval.core.errors import Finding
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import file_setting, output_file_setting, setting
 from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, render_lines
-from coverage_eval.core.tokenizers import TOKENIZERS
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.cut_documents import CutDocument
+    from coverage_eval.documents.segment import Segmentation
 
 COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
 
@@ -40,11 +39,6 @@ class SegmentOptions:
         flags=("-r", "--ref"),
     )
     model: str | None = file_setting("Use the word probabilities of this model of align train.")
-    tokenize: str = setting(
-        "13a",
-        "With --ref, apply this tokeniser of sacreBLEU to find words; a model has its own.",
-        choices=TOKENIZERS,
-    )
     output_format: str = setting(
         "text",
         "Print lines of text, or each piece of the output with document, line (from 1; none for "
@@ -101,48 +95,47 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     documents = read_documents(texts["hyp"], texts["ref"] or texts["src"])
     if asked.ref:
         lines = (line for document in documents for line in document.source)
-        segmenter = Segmenter.of_references(asked.tokenize, lines)
+        segmenter = Segmenter.of_references(references=lines)
     else:
         with Aligner.load(str(asked.model)) as aligner:
             segmenter = Segmenter.of_model(aligner)
     with progress_bar("cutting documents") as progress:
         found = segment_documents(documents, segmenter, jobs=jobs, progress=progress)
-    blank = [cut.document.name for cut in found if not cut.segmentation.output_words]
+    blank = [cut.name for cut in found if not cut.output_words]
     findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
     is_page = (asked.output or "").lower().endswith(".html")
     shown: Iterable[str] = [_page(found)] if is_page else _lines(found, asked.output_format)
     print_lines(shown, asked.output, as_is=True)
-    said = summary([cut.segmentation for cut in found])
+    said = summary(found)
     is_silent = asked.output_format == "text" and not is_page
-    has_more = is_silent and any(row["line"] is None for row in _rows(found))
-    hint = "; -f tsv shows them" if has_more else ""
+    hint = "; -f tsv shows them" if is_silent and any(cut.extra for cut in found) else ""
     say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
 
 
-def _page(found: Sequence[CutDocument]) -> str:
+def _page(found: Sequence[Segmentation]) -> str:
     """Source and output side by side."""
     from coverage_eval.comparison.report.page import ViewedDocument, render_documents
 
-    title = f"{found[0].document.name}: what is missing" if len(found) == 1 else "What is missing"
+    title = f"{found[0].name}: what is missing" if len(found) == 1 else "What is missing"
     return render_documents([ViewedDocument.of(cut) for cut in found], title)
 
 
-def _rows(found: Sequence[CutDocument]) -> Iterator[dict[str, Any]]:
+def _rows(found: Sequence[Segmentation]) -> Iterator[dict[str, Any]]:
     """The rows of ``Segmentation.rows`` of all documents."""
     for cut in found:
-        for row in cut.segmentation.rows():
-            yield {"document": cut.document.name, **{name: row[name] for name in COLUMNS[1:]}}
+        for row in cut.rows():
+            yield {"document": cut.name, **{name: row[name] for name in COLUMNS[1:]}}
 
 
-def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
+def _lines(found: Sequence[Segmentation], form: str) -> Iterator[str]:
     if form == "text":
-        return (line for cut in found for line in cut.segmentation.lines)
+        return (line for cut in found for line in cut.lines)
     rows = list(_rows(found))
     documents = [
         {
-            "document": cut.document.name,
-            "score": 100 * cut.segmentation.score,
+            "document": cut.name,
+            "score": 100 * cut.score,
             "missing": [[passage.first, passage.last] for passage in cut.passages],
         }
         for cut in found
@@ -153,7 +146,7 @@ def _lines(found: Sequence[CutDocument], form: str) -> Iterator[str]:
 
 
 def gate_documents(
-    documents: Sequence[CutDocument],
+    documents: Sequence[Segmentation],
     fail_above: float | None,
     keep: str | None,
     reject: str | None,
@@ -186,38 +179,34 @@ def gate_documents(
         click.get_current_context().exit(CLOSED)
 
 
-def _record(cut: CutDocument) -> dict[str, Any]:
+def _record(cut: Segmentation) -> dict[str, Any]:
     """A document for --keep and --reject."""
     return {
         **document_figures(cut),
         "missing": [passage.to_dict() for passage in cut.passages],
-        "source": "\n".join(cut.document.source),
-        "output": "\n".join(cut.document.output),
+        "source": "\n".join(cut.source),
+        "output": cut.output,
     }
 
 
-def document_figures(cut: CutDocument) -> dict[str, Any]:
+def document_figures(cut: Segmentation) -> dict[str, Any]:
     """A document's name, and its percentages of missing source words and of extra words."""
-    segmentation = cut.segmentation
     return {
-        "document": cut.document.name,
-        "score": 100 * segmentation.score,
-        "extra": 100 * segmentation.extra_share,
+        "document": cut.name,
+        "score": 100 * cut.score,
+        "extra": 100 * cut.extra_share,
     }
 
 
 def with_passages(
-    printed: Printable, documents: Sequence[CutDocument], output: options.ScoreOutput
+    printed: Printable, documents: Sequence[Segmentation], output: options.ScoreOutput
 ) -> Printable:
     """Put missing lines, and text that belongs to none, before what is printed of segments."""
     if output.score_only or output.output_format in OF_ONE_TABLE:
         return printed
     passages = [passage for cut in documents for passage in cut.passages]
     extra = [
-        (cut.document.name, piece)
-        for cut in documents
-        for line in cut.line_cuts()
-        for piece in line.extra
+        (cut.name, piece) for cut in documents for line in cut.line_cuts() for piece in line.extra
     ]
 
     def place(document: str, where: object) -> str:

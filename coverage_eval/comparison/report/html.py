@@ -24,10 +24,10 @@ from coverage_eval.comparison.table import (
     comparison_notes,
     comparison_table,
 )
-from coverage_eval.comparison.verdict import certain_errors, decide, missing_lines
+from coverage_eval.comparison.verdict import certain_errors, decide, doubtful_metrics, missing_lines
 from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.show import Table, legend
-from coverage_eval.coverage.trust import doubtful_metrics, trust_sentences
+from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.outputs.named import KINDS
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
@@ -92,7 +92,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     lines = left_out = 0
     for system in systems:
         for cut in result.made.get("documents", {}).get(system, ()):
-            lines += len(cut.document.source)
+            lines += len(cut.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(cut))
             else:

@@ -25,7 +25,7 @@ from coverage_eval.version import __version__
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from coverage_eval.documents.cut_documents import CutDocument
+    from coverage_eval.documents.segment import Segmentation
 
 _DIGITS = 2
 
@@ -159,10 +159,10 @@ class ViewedDocument:
     rows: Sequence[ViewedRow]
 
     @classmethod
-    def of(cls, cut: CutDocument) -> ViewedDocument:
+    def of(cls, cut: Segmentation) -> ViewedDocument:
         """A document that was cut."""
         rows: list[ViewedRow] = []
-        pieces: Iterable[Mapping[str, Any]] = cut.segmentation.rows()
+        pieces: Iterable[Mapping[str, Any]] = cut.rows()
         for piece in pieces:
             line, text, repeats = piece["line"], piece["text"], piece["repeats"]
             if line is None:
@@ -170,11 +170,11 @@ class ViewedDocument:
             elif text:
                 kind = "kept"
             else:
-                kind = "missing" if cut.segmentation.source_words[line - 1] else "blank"
+                kind = "missing" if cut.source_words[line - 1] else "blank"
             is_first = line is not None and not (rows and rows[-1].line == line)
-            source = cut.document.source[line - 1] if is_first else ""
+            source = cut.source[line - 1] if is_first else ""
             rows.append(ViewedRow(line, source, text, kind, piece["probability"], repeats))
-        return cls(cut.document.name, cut.segmentation.summary(), rows)
+        return cls(cut.name, cut.summary(), rows)
 
     @property
     def stops(self) -> Iterator[tuple[int, ViewedRow]]:
