@@ -34,7 +34,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     (folder / "out.txt").write_text("\n".join(filter(None, cut)) + "\n")
     kept = list(filter(None, cut))
     (folder / "added.txt").write_text("\n".join([" ".join(kept[:20]), *kept[20:], NOTE]) + "\n")
-    (folder / "one.txt").write_text(" ".join(filter(None, cut)) + "\n")
     train = ("align", "train", "train.source", "train.target", "--prepare-for", "omissions")
     run_cli(*train, "-o", "model", cwd=folder)
     return folder
@@ -162,31 +161,6 @@ def test_no_hint_is_given_where_there_is_nothing_to_cut_by(run_cli, corpus):
     assert done.returncode == 1
     assert "unequal numbers of lines" in done.stderr
     assert "segment" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("bleu", "{}", "ref.txt"),
-        ("drop", "{}", "ref.txt", *MODEL),
-        ("compare", "--ref", "ref.txt", *MODEL, "a={}", "b=ref.txt", "--resamples", "0"),
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments):
-    def numbers(name: str, *more: str) -> tuple[list[object], str]:
-        filled = [part.format(name) for part in arguments]
-        done = run_cli(*filled, *more, "-f", "json", cwd=corpus)
-        scores = json.loads(done.stdout)["scores"]
-        found = [(one["score"], one.get("metric")) for one in scores]
-        return [one for one in found if one[1] not in OF_DOCUMENTS], done.stdout
-
-    cut, plain = numbers("cut.txt")
-    found, said = numbers("one.txt", "--unaligned")
-    assert found == cut
-    kind = "reference-13a" if arguments[0] == "bleu" else "model-"
-    assert f"|seg:{kind}" in said
-    assert "|seg:" not in plain
 
 
 def test_omissions_lists_passages_before_words(run_cli, corpus):
