@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import shutil
@@ -12,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.comparison.systems import read_blocks
 from tests.conftest import DEPENDENCIES, ROOT, run_python
 
 PAGE = ROOT / "notebooks" / "docs" / "pages" / "extending.md"
@@ -171,12 +170,8 @@ def test_a_report_marks_what_a_new_metric_marks(shouting):
     page = (shouting / "report.html").read_text(encoding="utf-8")
     assert '<mark class="run added">A CAT</mark>' in page
     assert "Names in capitals count, too." in page
-    blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
-    contents, segments = (
-        json.loads(gzip.decompress(base64.b64decode(blocks[name])))
-        for name in ("contents", "segments/0")
-    )
-    kind = contents["kinds"][-1]
+    blocks = read_blocks(page)
+    kind = blocks["contents"]["kinds"][-1]
     assert (kind["key"], kind["many"], kind["side"]) == ("shouted", "shouted words", "output")
-    (mark,) = segments[0]["outputs"][1]["marks"]
+    (mark,) = blocks["segments/0"][0]["outputs"][1]["marks"]
     assert (mark["kind"], mark["positions"]) == ("shouted", [1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,44 +14,34 @@ from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
 
-
-@dataclass(frozen=True)
-class Corpus:
-    """Texts by name, as lists of strings and as files of a folder."""
-
-    folder: Path
-    texts: dict[str, list[str]]
-
-    def __getitem__(self, name: str) -> list[str]:
-        return self.texts[name]
+TRAINING, TEST = generate(800, seed=1), generate(80, seed=2)
+REFS = [f"{' '.join(pair.target)}." for pair in TEST]
+TEXTS = {
+    "train_srcs": [f"{' '.join(pair.source)}." for pair in TRAINING],
+    "train_tgts": [f"{' '.join(pair.target)}." for pair in TRAINING],
+    "srcs": [f"{' '.join(pair.source)}." for pair in TEST],
+    "refs": REFS,
+    "refs_b": [line.replace("the ", "this ") for line in REFS],
+    "a": damaged(REFS, 3, repeated=0.1),
+    "b": damaged(REFS, 4, repeated=0.02, omitted=0.15),
+}
+"""Segments end in an attached full stop, which ``13a`` separates and ``none`` does not."""
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """Segments end in an attached full stop, which ``13a`` separates and ``none`` does not."""
-    training, test = generate(800, seed=1), generate(80, seed=2)
-    refs = [f"{' '.join(pair.target)}." for pair in test]
-    texts = {
-        "train_srcs": [f"{' '.join(pair.source)}." for pair in training],
-        "train_tgts": [f"{' '.join(pair.target)}." for pair in training],
-        "srcs": [f"{' '.join(pair.source)}." for pair in test],
-        "refs": refs,
-        "refs_b": [line.replace("the ", "this ") for line in refs],
-        "a": damaged(refs, 3, repeated=0.1),
-        "b": damaged(refs, 4, repeated=0.02, omitted=0.15),
-    }
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("guessed")
-    for name, lines in texts.items():
+    for name, lines in TEXTS.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines))
-    return Corpus(folder, texts)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def model(corpus: Corpus) -> Path:
-    train = corpus["train_srcs"], corpus["train_tgts"]
+def model(folder: Path) -> Path:
+    train = TEXTS["train_srcs"], TEXTS["train_tgts"]
     with ce.Aligner.train(*train, symmetrize="forward", tokenize="13a") as aligner:
-        aligner.save(corpus.folder / "model")
-    return corpus.folder / "model"
+        aligner.save(folder / "model")
+    return folder / "model"
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +51,11 @@ def aligner(model: Path) -> Iterator[ce.Aligner]:
 
 
 @pytest.fixture
-def command(run_cli: RunCli, corpus: Corpus) -> Callable[..., dict[str, Any]]:
+def command(run_cli: RunCli, folder: Path) -> Callable[..., dict[str, Any]]:
     """The one score of a command in JSON, without what only the command line says."""
 
     def run(*arguments: object) -> dict[str, Any]:
-        (score,) = json.loads(run_cli(*arguments, "-f", "json", cwd=corpus.folder).stdout)["scores"]
+        (score,) = json.loads(run_cli(*arguments, "-f", "json", cwd=folder).stdout)["scores"]
         assert isinstance(score, dict)
         return score
 
@@ -78,24 +67,24 @@ def same(score: ce.Score, printed: dict[str, Any]) -> bool:
     return score.to_dict() == printed
 
 
-def test_rep_equals_the_command(corpus, command):
-    score = ce.rep(corpus["a"], corpus["refs"], n=2, tokenize="13a")
+def test_rep_equals_the_command(command):
+    score = ce.rep(TEXTS["a"], TEXTS["refs"], n=2, tokenize="13a")
     assert same(score, command("rep", "a", "refs", "-n", 2, "--tokenize", "13a"))
     assert float(score) == score.score > 0
     # The tokeniser is not only signed but applied.
     assert "|tok:13a|" in str(score.signature)
-    assert float(score) != float(ce.rep(corpus["a"], corpus["refs"]))
+    assert float(score) != float(ce.rep(TEXTS["a"], TEXTS["refs"]))
 
 
-def test_several_references_are_a_list_of_lists(corpus, command):
-    several = [corpus["refs"], corpus["refs_b"]]
-    score = ce.rep(corpus["a"], several)
+def test_several_references_are_a_list_of_lists(command):
+    several = [TEXTS["refs"], TEXTS["refs_b"]]
+    score = ce.rep(TEXTS["a"], several)
     assert same(score, command("rep", "a", "-r", "refs", "-r", "refs_b"))
     assert "|refs:2|" in str(score.signature)
 
 
-def test_drop_and_soft_drop_equal_their_commands(corpus, aligner, model, command):
-    texts = [[line.split() for line in corpus[name]] for name in ("b", "refs", "srcs")]
+def test_drop_and_soft_drop_equal_their_commands(aligner, model, command):
+    texts = [[line.split() for line in TEXTS[name]] for name in ("b", "refs", "srcs")]
     by_model = ("--src", "srcs", "--model", model)
     score = ce.drop(*texts, aligner)
     assert same(score, command("drop", "b", "refs", *by_model, "--symmetrize", "forward"))
@@ -107,12 +96,12 @@ def test_drop_and_soft_drop_equal_their_commands(corpus, aligner, model, command
     assert 0 < float(soft) < 100
 
 
-def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corpus, run_cli):
+def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(folder, run_cli):
     metric = ce.REP(n=2, tokenize="13a")
-    hyps, refs = corpus["a"], corpus["refs"]
+    hyps, refs = TEXTS["a"], TEXTS["refs"]
     assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
     arguments = ("rep", "a", "refs", "--tokenize", "13a", "--sentence-level", "-f", "json")
-    (printed,) = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
+    (printed,) = json.loads(run_cli(*arguments, cwd=folder).stdout)["scores"]
     segments = printed["sentences"]
     scores = metric.sentence_scores(hyps, refs)
     assert scores == [item["score"] for item in segments]
@@ -123,8 +112,8 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(corp
     assert str(metric.signature).startswith("REP|n:2|")
 
 
-def test_a_score_as_data_frame_json_and_text(corpus):
-    score = ce.rep(corpus["a"], corpus["refs"], resamples=20)
+def test_a_score_as_data_frame_json_and_text():
+    score = ce.rep(TEXTS["a"], TEXTS["refs"], resamples=20)
     assert score.interval is not None
     frame = score.to_frame()
     assert len(frame) == 1
@@ -136,8 +125,8 @@ def test_a_score_as_data_frame_json_and_text(corpus):
     assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
 
 
-def test_line_ends_do_not_change_a_score(corpus, aligner):
-    texts = corpus["a"], corpus["refs"], corpus["srcs"]
+def test_line_ends_do_not_change_a_score(aligner):
+    texts = TEXTS["a"], TEXTS["refs"], TEXTS["srcs"]
     with_ends = [
         [line + end for line in lines]
         for lines, end in zip(texts, ("\n", "\r\n", "\n"), strict=True)

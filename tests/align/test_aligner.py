@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
+from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.dataset import Batch, Row
 from coverage_eval.core.errors import DataError
@@ -109,8 +109,3 @@ def test_texts_to_train_on_are_checked():
     for sides in (("a", ["b"]), (["a"], "b")):
         with pytest.raises(TypeError, match="is a list of segments, not a single string"):
             list(strict_pairs(*sides))
-
-
-def test_a_models_name_is_not_an_aligner():
-    with pytest.raises(TypeError, match=r"aligner must come from Aligner.train, .* not 'model'"):
-        check_aligner("model")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.align.links import check_links, read_link_pairs, read_links
+from coverage_eval.align.links import check_links, read_links
 from coverage_eval.core.errors import DataError
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, parse_links, symmetrize
@@ -61,22 +61,6 @@ def test_a_malformed_link_in_a_file_is_named_with_its_line(tmp_path):
     with pytest.raises(DataError) as caught:
         list(read_links(path))
     assert str(caught.value) == f"{path}: line 3: '1_1' is not a link 'source-target', such as 0-0"
-
-
-@pytest.mark.parametrize(
-    ("first", "second"), [("0-0\n", "0-0\n1-1\n\n"), ("0-0\n1-1\n\n", "0-0\n")]
-)
-def test_unequal_files_are_counted_to_the_end(tmp_path, first, second):
-    one, two = tmp_path / "one", tmp_path / "two"
-    one.write_text(first)
-    two.write_text(second)
-    with pytest.raises(DataError) as caught:
-        list(read_link_pairs(one, two))
-    counts = first.count("\n"), second.count("\n")
-    assert str(caught.value) == (
-        f"unequal numbers of lines: {one} has {counts[0]}, {two} has {counts[1]}; "
-        "line N of one file must belong to line N of the other"
-    )
 
 
 @pytest.mark.parametrize("link", [(3, 0), (0, 2), (3, 2)])

@@ -190,10 +190,3 @@ def test_raw_text_is_refused_for_a_model_of_text_that_its_user_tokenised(run_cli
     assert "out: 100% of the segments have punctuation attached to words; the model was" in (
         done.stderr
     )
-    pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
-    from coverage_eval.spark import Job
-
-    table = pa.table({"src": own["src"], "ref": cut["ref"], "out": raw["ref"]})
-    job = Job("out", ("drop",), references=("ref",), source="src")
-    with pytest.raises(ce.DataError, match="tokenise this text in the same way"):
-        list(job.score_batches(table.to_batches(), str(tmp_path / "model")))

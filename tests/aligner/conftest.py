@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import re
 import subprocess
@@ -107,11 +106,6 @@ def read_table(content: bytes) -> dict[tuple[str, str], float]:
         assert (conditioning, generated) not in table
         table[conditioning, generated] = float(logarithm)
     return table
-
-
-def read_statistics(content: bytes) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(content)
-    return result
 
 
 METHODS = ["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 
@@ -10,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.aligner import oracle
-from tests.aligner.conftest import Pair, read_statistics, read_table, write_corpus
+from tests.aligner.conftest import Pair, read_table, write_corpus
 
 SEGMENTS = st.lists(st.sampled_from(["a", "b", "c", "Ä", "‑", "\u00a0"]), min_size=1, max_size=6)
 CORPORA = st.lists(st.tuples(SEGMENTS, SEGMENTS), min_size=1, max_size=6)
@@ -63,7 +64,7 @@ def test_training_equals_the_oracle(tools, tmp_path_factory, corpus, chosen):
     folder = tmp_path_factory.mktemp("oracle")
     path = write_corpus(folder / "corpus", as_text(corpus))
     outputs = tools.train_both(path, folder / "out", *chosen.flags())
-    statistics = read_statistics(outputs["stats"])
+    statistics = json.loads(outputs["stats"])
     for direction, reverse in (("forward", False), ("reverse", True)):
         pairs = oriented(corpus, reverse)
         model = oracle.train(pairs, chosen)

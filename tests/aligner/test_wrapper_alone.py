@@ -51,12 +51,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def in_the_clone(installed: Path, *arguments: str) -> str:
-    """Run Python in the source folder, which hides the installed packages."""
-    return run_python(*arguments, cwd=ROOT, path=[installed, *DEPENDENCIES])
-
-
 def test_installed_executables_are_found_from_inside_the_clone(installed):
+    """The source folder, in which Python runs here, hides the installed packages."""
     if (PACKAGE / "bin").exists():
         pytest.skip("the source folder has its own executables")
     program = (
@@ -66,7 +62,7 @@ def test_installed_executables_are_found_from_inside_the_clone(installed):
     )
     folder = installed / PACKAGE.name / "bin"
     expected = f"{PACKAGE / '__init__.py'}\n{folder}\n9\n"
-    assert in_the_clone(installed, "-c", program) == expected
+    assert run_python("-c", program, cwd=ROOT, path=[installed, *DEPENDENCIES]) == expected
 
 
 def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -8,27 +8,19 @@ import pytest
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, FastAlign
 from fast_align_wrapper.process import find_fast_align
 from tests.aligner.fake_aligners import someone_elses
+from tests.grammar import generate
 
-WORDS = 12
-
-
-def random_text(pairs, seed):
-    generator = np.random.default_rng(seed)
-    sides = []
-    for letter in "st":
-        lengths = generator.integers(1, 9, pairs)
-        sides.append([[f"{letter}{n}" for n in generator.integers(0, WORDS, m)] for m in lengths])
-    return list(zip(*sides, strict=True))
+PAIRS = [(pair.source, pair.target) for pair in generate(300, seed=1)]
 
 
 @pytest.fixture(scope="module")
 def model():
-    with FastAlign.train(random_text(300, seed=1)) as trained:
+    with FastAlign.train(PAIRS) as trained:
         yield trained
 
 
 def test_rows_with_null_sum_to_one(model):
-    pairs = random_text(60, seed=3)
+    pairs = [(pair.source, pair.target) for pair in generate(60, seed=3)]
     for (source, target), found in zip(pairs, model.posteriors(pairs), strict=True):
         assert found.matrix.shape == (len(target), len(source))
         np.testing.assert_allclose(found.matrix.sum(axis=1) + found.null, 1, atol=1e-6)

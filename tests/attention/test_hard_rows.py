@@ -11,7 +11,6 @@ from coverage_eval.attention import (
 )
 
 TRANSFORMS = [constrained_softmax, constrained_sparsemax]
-EASY = ([2.0, 1.0, 0.5, -1.0, 0.0], [0.5, 0.25, 1.0, 3.0, 0.125])
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
@@ -42,16 +41,6 @@ def test_bounds_at_padding_are_ignored(transform, padding):
     u[0, 2] = 0.125
     with pytest.raises(InfeasibleBoundsError, match=r"row 0: .* sum to 0.875"):
         transform(z, u)
-
-
-def test_the_callers_arrays_are_left_alone():
-    z, u = np.array([EASY[0]] * 2), np.array([EASY[1]] * 2)
-    before = z.copy(), u.copy()
-    for transform in TRANSFORMS:
-        result = transform(z, u)
-        assert not np.shares_memory(result, z)
-        assert not np.shares_memory(result, u)
-    np.testing.assert_array_equal((z, u), before)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e60])

@@ -69,12 +69,15 @@ def test_float32_stays_float32_and_all_else_becomes_float64(transform):
     np.testing.assert_allclose(transform(z.astype(np.float32)), transform(z), atol=2e-6)
 
 
-@every
+@pytest.mark.parametrize("transform", [softmax, sparsemax, *BOUNDED.values()])
 def test_the_input_is_left_alone(transform):
-    z = np.random.default_rng(4).normal(size=(3, 8))
-    kept = z.copy()
-    transform(z, mask=np.arange(8) < 5)
-    np.testing.assert_array_equal(z, kept)
+    z, u = np.random.default_rng(4).normal(size=(3, 8)), np.full((3, 8), 0.4)
+    kept = z.copy(), u.copy()
+    given = (z, u) if transform in BOUNDED.values() else (z,)
+    for mask in (None, np.arange(8) < 5):
+        result = transform(*given, mask=mask)
+        assert not any(np.shares_memory(result, one) for one in given)
+    np.testing.assert_array_equal((z, u), kept)
 
 
 @every

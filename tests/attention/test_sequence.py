@@ -65,13 +65,8 @@ def gradients_of(result, weights):
     gradients = attend_vjp(
         result, d_attention=weights[0], d_contexts=weights[1], d_cumulative=weights[2]
     )
-    return {
-        "states": gradients.states,
-        "memory": gradients.memory,
-        "fertilities": gradients.fertilities,
-        "cumulative": gradients.cumulative,
-        **gradients.parameters,
-    }
+    names = ("states", "memory", "fertilities", "cumulative")
+    return {name: getattr(gradients, name) for name in names} | gradients.parameters
 
 
 @pytest.mark.slow

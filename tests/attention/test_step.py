@@ -17,29 +17,15 @@ from coverage_eval.attention import (
     InfeasibleBoundsError,
     append_sink,
 )
+from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
 TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax"]
 
 
-def bisect(form, low, high):
-    """The x at which a decreasing function reaches 1."""
-    for _ in range(70):
-        middle = (low + high) / 2
-        low, high = (middle, high) if form(middle) > 1 else (low, middle)
-    return (low + high) / 2
-
-
 def transform(name, z, u):
-    """One row, in plain Python, by bisection on the normalising constant."""
-    if "constrained" not in name:
-        u = [math.inf] * len(z)
-    if name.endswith("sparsemax"):
-        tau = bisect(
-            lambda t: sum(max(0, min(b, a - t)) for a, b in zip(z, u, strict=True)), -50, 50
-        )
-        return [max(0, min(b, a - tau)) for a, b in zip(z, u, strict=True)]
-    tau = bisect(lambda t: sum(min(b, math.exp(a - t)) for a, b in zip(z, u, strict=True)), -50, 50)
-    return [min(b, math.exp(a - tau)) for a, b in zip(z, u, strict=True)]
+    """One row in exact arithmetic."""
+    oracle = sparsemax_oracle if name.endswith("sparsemax") else softmax_oracle
+    return oracle(z, u if "constrained" in name else None)
 
 
 def slow_score(score, query, word, beta):

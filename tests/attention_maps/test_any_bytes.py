@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,21 +27,6 @@ HYPOTHESES = [" ".join(s.hypothesis) for s in SAMPLES]
 pytestmark = pytest.mark.filterwarnings(f"ignore::{CorpusWarning.__module__}.CorpusWarning")
 
 
-def assert_read_or_refused(
-    path: Path, input_format: str | None, *, texts: bool, **chosen: Any
-) -> None:
-    """Check that a file is loaded, or refused by a DataError of one line that names the file."""
-    if texts:
-        chosen |= {"sources": SOURCES, "hypotheses": HYPOTHESES}
-    try:
-        load(path, input_format=input_format, **chosen)
-    except DataError as error:
-        message = str(error)
-        assert message.isprintable(), repr(message)
-        assert path.name in message
-        assert len(message) < 600
-
-
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -65,4 +48,11 @@ def test_damaged_files_are_read_or_refused(data, tmp_path):
     number = st.none() | st.integers(-4, 4)
     chosen = {"layer": data.draw(number), "head": data.draw(number | st.just("mean"))}
     for input_format in (None, data.draw(st.sampled_from(sorted(FORMATS)))):
-        assert_read_or_refused(path, input_format, texts=data.draw(st.booleans()), **chosen)
+        texts = {"sources": SOURCES, "hypotheses": HYPOTHESES} if data.draw(st.booleans()) else {}
+        try:
+            load(path, input_format=input_format, **texts, **chosen)
+        except DataError as error:
+            message = str(error)
+            assert message.isprintable(), repr(message)
+            assert path.name in message
+            assert len(message) < 600

@@ -122,6 +122,8 @@ def test_marian_text_that_does_not_fit_the_rows_is_not_used(tmp_path):
     assert item.hypothesis is None
     assert item.hypothesis_words == ("1", "2", "3", "4")
     assert item.weights[3, 0] == 1e-5
+    with pytest.raises(DataError, match="line 1: not rows of weights, all of one length"):
+        load(save(tmp_path, b"a b ||| 0.5,0.5 0.5 0,1\n"))
 
 
 def test_tokens_of_an_opennmt_log_may_look_like_weights_and_may_be_truncated(tmp_path):

@@ -4,37 +4,22 @@ import csv
 import io
 import json
 
-from coverage_eval.core.show import render
-from coverage_eval.papers.audit_tables import AUDITS, run_audit
-from coverage_eval.papers.claims import present_audits
+from coverage_eval.papers.audit_tables import AUDITS
 
 
 def test_all_audits_run(run_cli, monkeypatch):
     """Here those that are quick; tests/papers runs every audit by itself."""
     for name in set(AUDITS) - {"table1", "table2", "figure1", "report-tables"}:
         monkeypatch.delitem(AUDITS, name)
-    lines = run_cli("audit", "-f", "csv").stdout.splitlines()[1:]
-    assert list(dict.fromkeys(line.split(",")[0] for line in lines)) == list(AUDITS)
+    rows = list(csv.DictReader(run_cli("audit", "-f", "csv").stdout.splitlines()))
+    assert list(dict.fromkeys(row["audit"] for row in rows)) == list(AUDITS)
     # A claim that is contradicted is a finding, not a failure: the exit status is 0.
-    for verdict in (",confirmed,", ",contradicted,"):
-        assert any(verdict in line for line in lines)
-    assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
-
-
-def test_the_overview_prints_in_other_formats():
-    audits = [run_audit("table2"), run_audit("figure2")]
-    rows = list(csv.DictReader(io.StringIO(render(present_audits(audits), "csv"))))
-    assert [row["verdict"] for row in rows] == [
-        "confirmed",
-        "confirmed",
-        "confirmed",
-        "not checked",
-    ]
-    assert rows[0]["exceptions"] == "1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2"
-    assert rows[0]["place"] == "section 5, page 374"
-    data = json.loads(render(present_audits(audits), "json"))["audits"]
-    assert [len(audit["claims"]) for audit in data] == [2, 2]
-    assert len(data[0]["claims"][0]["facts"]) == 12
+    assert {row["verdict"] for row in rows} >= {"confirmed", "contradicted"}
+    (row,) = (row for row in rows if "METEOR: PREDICTED" in row["exceptions"])
+    assert row["exceptions"] == "1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2"
+    assert row["place"] == "section 5, page 374"
+    data = json.loads(run_cli("audit", "-f", "json").stdout)["audits"]
+    assert sum(len(audit["claims"]) for audit in data) == len(rows)
 
 
 def test_scores_against_the_printed_table(run_cli, tmp_path):

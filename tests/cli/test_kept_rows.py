@@ -26,9 +26,39 @@ def write_lines(folder: Path, *rows: dict[str, Any]) -> None:
     (folder / "t.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
 
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
 def read_csv(file: Path) -> list[dict[str, str]]:
     with file.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+def test_all_columns_are_kept(run_cli, tmp_path):
+    rows = [
+        {"id": 7, "hyp": "a red red house", "ref": "a red house", "tags": ["x", None], "q": '"a"'},
+        {"id": 8, "hyp": "the dog", "ref": "the dog", "tags": [], "q": "\u2028é"},
+        {"id": 9, "hyp": "go we go we go", "ref": "we go", "tags": [1.5], "q": ""},
+        {"id": 10, "hyp": "", "ref": "good day", "tags": [], "q": "-"},
+    ]
+    write_lines(tmp_path, *rows)
+    files = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
+    done = run_cli("rep", *TEXTS, *files, cwd=tmp_path)
+    assert done.stdout == run_cli("rep", *TEXTS, cwd=tmp_path).stdout
+    kept, rejected = read_lines(tmp_path / "good.jsonl"), read_lines(tmp_path / "bad.jsonl")
+    assert [row.pop("rep") for row in kept] == [0.0, 0.0]
+    assert [row.pop("reason") == f"REP: {row.pop('rep'):g}" for row in rejected] == [True, True]
+    assert (kept, rejected) == (rows[1::2], rows[::2])
+
+
+def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
+    for name, text in {"hyp": "a b\nx x\n", "ref": "a b\nx\n", "other": "b a\nx y\n"}.items():
+        (tmp_path / name).write_text(text)
+    run_cli("rep", "hyp", "--ref", "ref", "--ref", "other", "--reject", "bad.jsonl", cwd=tmp_path)
+    (row,) = read_lines(tmp_path / "bad.jsonl")
+    assert row.pop("reason") == f"REP: {row.pop('rep'):g}"
+    assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
 
 
 def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
@@ -51,7 +81,7 @@ def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
 def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
     write_lines(tmp_path, {"hyp": "a a", "ref": "a", "rep": "mine", "input rep": "too"})
     run_cli("rep", *TEXTS, "--reject", "r.jsonl", cwd=tmp_path)
-    (row,) = map(json.loads, (tmp_path / "r.jsonl").read_text().splitlines())
+    (row,) = read_lines(tmp_path / "r.jsonl")
     assert row["rep"] == 200.0
     assert row["input input rep"] == "mine"
     assert row["input rep"] == "too"

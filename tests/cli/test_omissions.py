@@ -111,9 +111,6 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     numbers = [row["segment"] for row in rejected]
     assert named.strip() == ", ".join(map(str, numbers[:20]))
     assert len(kept) + len(rejected) == 200
-    texts = [(corpus / name).read_text().splitlines() for name in ("test.source", TEXTS[0])]
-    for row in kept + rejected:
-        assert (row["source"], row["hypothesis"]) == tuple(t[row["segment"] - 1] for t in texts)
     assert sum(row["reason"].endswith("omission") for row in rejected) == number
     passed = run_cli(*line, "--fail-above", share, cwd=corpus)
     assert passed.returncode == 0

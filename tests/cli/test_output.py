@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -78,10 +77,3 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(folder):
     lines = table(without)
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 45
     assert "in the reference" not in "".join(lines)  # phrases instead of n-grams
-
-
-def test_the_scores_alone_of_a_comparison(run_cli, folder):
-    arguments = ("compare", "--ref", "ref", "--metrics", "rep,chrf", "a=hyp", "b=ref")
-    numbers = run_cli(*arguments, "-b", "--resamples", 50, cwd=folder).stdout.split()
-    scores = json.loads(run_cli(*arguments, "-f", "json", cwd=folder).stdout)["scores"]
-    assert numbers == [f"{score['score']:.2f}" for score in scores]

@@ -10,29 +10,14 @@ import pytest
 from coverage_eval.cli.help import OutputFile
 from coverage_eval.cli.options import Command
 from tests.cli.tools import ALL_COMMANDS
-from tests.conftest import RunCli
-
-SOURCE = "ein haus\nein hund\n"
-TARGET = "a house\na dog\n"
-
-
-@pytest.fixture(scope="module")
-def model(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("model")
-    (folder / "src").write_text(SOURCE)
-    (folder / "tgt").write_text(TARGET)
-    run_cli("align", "train", "src", "tgt", "-o", "model", cwd=folder)
-    return (folder / "model").read_bytes()
 
 
 @pytest.fixture
-def folder(tmp_path: Path, model: bytes) -> Path:
-    (tmp_path / "src").write_text(SOURCE)
-    (tmp_path / "tgt").write_text(TARGET)
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "src").write_text("ein haus\nein hund\n")
+    (tmp_path / "tgt").write_text("a house\na dog\n")
     (tmp_path / "hyp").write_text("a house house\na dog\n")
-    (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1\n")
     (tmp_path / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["a"]}\n')
-    (tmp_path / "model").write_bytes(model)
     (tmp_path / "link").symlink_to("tgt")
     return tmp_path
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import re
 import shlex
@@ -13,6 +11,7 @@ import pytest
 
 from coverage_eval.core.text import TextTable
 from tests.cli.tools import write_grammar
+from tests.comparison.systems import read_blocks
 from tests.conftest import RunCli
 from tests.grammar import generate
 
@@ -26,7 +25,7 @@ OF_DOCUMENTS = {"MissingLines", "ExtraText"}
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """A source, a reference, an output that lacks four lines, and the lines as they should be."""
     folder = tmp_path_factory.mktemp("corpus")
-    write_grammar(folder, 1500, 0)
+    write_grammar(folder, 1000, 0)
     pairs = {" ".join(p.source): " ".join(p.target) for p in generate(90, seed=3)}
     sources, targets = list(pairs)[:60], list(pairs.values())[:60]
     cut = ["" if n in MISSING else text for n, text in enumerate(targets)]
@@ -35,7 +34,6 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     (folder / "out.txt").write_text("\n".join(filter(None, cut)) + "\n")
     kept = list(filter(None, cut))
     (folder / "added.txt").write_text("\n".join([" ".join(kept[:20]), *kept[20:], NOTE]) + "\n")
-    (folder / "one.txt").write_text(" ".join(filter(None, cut)) + "\n")
     train = ("align", "train", "train.source", "train.target", "--prepare-for", "omissions")
     run_cli(*train, "-o", "model", cwd=folder)
     return folder
@@ -82,25 +80,6 @@ def test_a_reference_takes_the_place_of_a_model(run_cli, corpus):
     assert "60 reference lines" in by_reference.stderr
 
 
-def test_each_row_of_a_table_is_cut(run_cli, corpus):
-    sources = (corpus / "src.txt").read_text().splitlines()
-    targets = (corpus / "ref.txt").read_text().splitlines()
-    outputs = [[" ".join(targets[:20])], targets[20:33] + targets[34:40], targets[40:]]
-    with (corpus / "whole.jsonl").open("w") as file:
-        for number, output in enumerate(outputs):
-            source = sources[20 * number : 20 * (number + 1)]
-            row = {"source": "\n".join(source), "output": "\n".join(output)}
-            file.write(json.dumps(row) + "\n")
-    texts = ("whole.jsonl:output", "--src", "whole.jsonl:source")
-    command = ("segment", *texts, "--model", "model")
-    done = run_cli(*command, "-j", 2, cwd=corpus)
-    assert done.stdout.splitlines() == [*targets[:33], "", *targets[34:]]
-    assert done.stderr.startswith("3 documents, 60 source lines: 59 have text, 1 has none")
-    rows = map(json.loads, run_cli(*command, "-f", "jsonl", cwd=corpus).stdout.splitlines())
-    missing = [(row["document"], row["line"]) for row in rows if not row["text"]]
-    assert missing == [("row 2", 14)]
-
-
 def test_an_empty_document_among_others_is_data(run_cli, corpus):
     (corpus / "empty.jsonl").write_text(
         json.dumps({"s": "der mann\ndas haus", "o": ""}) + "\n"
@@ -115,40 +94,45 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("line", "said"),
     [
-        (["empty.txt", *MODEL], "empty.txt: the output is empty"),
-        (["src.txt", *MODEL], "the output is in the source's language: it is not translated"),
-        (["other.txt", *MODEL], "not a translation of its source: 0% of its words fit their line"),
-        (
-            ["gaps.jsonl:o", "--src", "gaps.jsonl:s", "--model", "model"],
-            "gaps.jsonl:o: line 2 is not text",
-        ),
+        ("segment empty.txt", "empty.txt: the output is empty"),
+        ("segment src.txt", "the output is in the source's language: it is not translated"),
+        ("segment other.txt", "not a translation of its source: 0% of its words fit their line"),
+        ("segment gaps.jsonl:o --src gaps.jsonl:s", "gaps.jsonl:o: line 2 is not text"),
+        ("omissions gaps.jsonl:r --unaligned --src gaps.jsonl:s --ref gaps.jsonl:r",
+         "gaps.jsonl:r: row 1 has 1 lines and gaps.jsonl:s has 2"),
+        ("omissions gaps.jsonl:r --unaligned --src gaps.jsonl:s --ref more.jsonl:r",
+         "more.jsonl:r has 3 documents and gaps.jsonl:s has 2"),
     ],
-)
-def test_bad_data_gets_one_line(run_cli, corpus, arguments, said):
+)  # fmt: skip
+def test_bad_data_gets_one_line(run_cli, corpus, line, said):
     (corpus / "empty.txt").write_text("\n")
     (corpus / "other.txt").write_text("nothing of this was ever said by anybody here .\n" * 20)
-    rows = [{"s": "der mann", "o": "the man"}, {"s": "der mann", "o": None}]
-    (corpus / "gaps.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = run_cli("segment", *arguments, cwd=corpus, check=False)
+    (corpus / "gaps.jsonl").write_text(
+        '{"s": "der\\nmann", "r": "the man", "o": "the man"}\n{"s": "a", "r": "b", "o": null}\n'
+    )
+    (corpus / "more.jsonl").write_text('{"r": "a\\ndog"}\n' * 3)
+    texts = ("--model", "model") if "--src" in line else MODEL
+    done = run_cli(*line.split(), *texts, cwd=corpus, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("line", "said"),
     [
-        (["added.txt"], "give --src FILE with --model FILE, or --ref FILE"),
-        (["added.txt", "--src", "src.txt"], "--src goes with --model FILE; 'align train' makes"),
-        (["added.txt", "--ref", "ref.txt", "--model", "model"], "--ref needs no --model"),
-        (["added.txt", *MODEL, "-o", "added.txt"], "is one of the input files"),
-        (["out.txt", *MODEL, "-o", "cut.txt.gz"], "files are written unpacked; choose a name"),
+        ("segment added.txt", "give --src FILE with --model FILE, or --ref FILE"),
+        ("segment added.txt --src src.txt", "--src goes with --model FILE; 'align train' makes"),
+        ("segment added.txt --ref ref.txt --model model", "--ref needs no --model"),
+        ("segment src.txt --ref ref.txt -o src.txt", "is one of the input files"),
+        ("segment out.txt --ref ref.txt -o cut.txt.gz", "files are written unpacked; choose a"),
+        ("compare a=cut.txt --ref ref.txt -m missing-lines", "missing-lines needs --unaligned"),
     ],
 )
-def test_wrong_options_are_refused(run_cli, corpus, arguments, said):
-    done = run_cli("segment", *arguments, cwd=corpus, check=False)
+def test_wrong_options_are_refused(run_cli, corpus, line, said):
+    done = run_cli(*line.split(), cwd=corpus, check=False)
     assert done.returncode == 2
     assert said in done.stderr
 
@@ -172,43 +156,11 @@ def test_the_error_says_what_to_type_and_then_a_report_is_made(run_cli, corpus):
     assert (corpus / "report.html").stat().st_size > 1000
 
 
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (("rep", "out.txt", "ref.txt"), "segment out.txt --ref ref.txt -o out.lines.txt"),
-        (("align", "apply", "model", "src.txt", "out.txt"), None),
-    ],
-)
-def test_a_hint_is_given_where_there_is_something_to_cut_by(run_cli, corpus, arguments, hint):
-    done = run_cli(*arguments, cwd=corpus, check=False)
+def test_no_hint_is_given_where_there_is_nothing_to_cut_by(run_cli, corpus):
+    done = run_cli("align", "apply", "model", "src.txt", "out.txt", cwd=corpus, check=False)
     assert done.returncode == 1
     assert "unequal numbers of lines" in done.stderr
-    assert (hint in done.stderr) if hint else ("segment" not in done.stderr)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("bleu", "{}", "ref.txt"),
-        ("drop", "{}", "ref.txt", *MODEL),
-        ("compare", "--ref", "ref.txt", *MODEL, "a={}", "b=ref.txt", "--resamples", "0"),
-    ],
-    ids=lambda arguments: arguments[0],
-)
-def test_unaligned_scores_are_those_of_the_cut_lines(run_cli, corpus, arguments):
-    def numbers(name: str, *more: str) -> tuple[list[object], str]:
-        filled = [part.format(name) for part in arguments]
-        done = run_cli(*filled, *more, "-f", "json", cwd=corpus)
-        scores = json.loads(done.stdout)["scores"]
-        found = [(one["score"], one.get("metric")) for one in scores]
-        return [one for one in found if one[1] not in OF_DOCUMENTS], done.stdout
-
-    cut, plain = numbers("cut.txt")
-    found, said = numbers("one.txt", "--unaligned")
-    assert found == cut
-    kind = "reference-13a" if arguments[0] == "bleu" else "model-"
-    assert f"|seg:{kind}" in said
-    assert "|seg:" not in plain
+    assert "segment" not in done.stderr
 
 
 def test_omissions_lists_passages_before_words(run_cli, corpus):
@@ -281,16 +233,12 @@ def test_passages_are_marks_of_details_and_report(run_cli, corpus, noted):
     rows = [re.findall(r'<tr id="d\d-1-\d+" class="(\w+)"', view) for view in views[1:]]
     assert [one.count("missing") for one in rows] == [len(MISSING), 0]
     assert [set(one) for one in rows] == [{"kept", "missing", "extra", "again"}, {"kept"}]
-    blocks = dict(re.findall(r'data-block="([^"]*)">([^<]*)</script>', page))
-    contents, segments = (
-        json.loads(gzip.decompress(base64.b64decode(blocks[name])))
-        for name in ("contents", "segments/0")
-    )
-    errors = {kind["key"]: kind["error"] for kind in contents["kinds"]}
+    blocks = read_blocks(page)
+    errors = {kind["key"]: kind["error"] for kind in blocks["contents"]["kinds"]}
     assert [errors[key] for key in ("missing-text", "added-text", "repeated-text")] == [
         "omission", "addition", "repetition",
     ]  # fmt: skip
-    assert segments[59]["outputs"][0]["marks"][-1]["text"] == noted
+    assert blocks["segments/0"][59]["outputs"][0]["marks"][-1]["text"] == noted
 
 
 def test_each_row_of_a_table_is_a_document(run_cli, corpus):
@@ -317,47 +265,19 @@ def test_each_row_of_a_table_is_a_document(run_cli, corpus):
     assert "row 2, lines 2 to 3" in run_cli(*line, cwd=corpus, check=False).stdout
     done = run_cli(*line, "--additions", cwd=corpus, check=False)
     assert "1 of 3 documents have more than 5% of their words beside" in done.stderr
-    # What the lines of all rows in files have.
     cut = ["" if n in {21, 22, 45} else text for n, text in enumerate(target)]
+    command = ("segment", "rows.jsonl:o", "--src", "rows.jsonl:s", "--model", "model")
+    done = run_cli(*command, "-j", 2, cwd=corpus)
+    assert done.stdout.splitlines() == cut
+    assert done.stderr.startswith("3 documents, 60 source lines: 57 have text, 3 have none")
+    found = map(json.loads, run_cli(*command, "-f", "jsonl", cwd=corpus).stdout.splitlines())
+    missing = [(row["document"], row["line"]) for row in found if not row["text"]]
+    assert missing == [("row 2", 2), ("row 2", 3), ("row 3", 6)]
+    # What the lines of all rows in files have.
     (corpus / "pooled.txt").write_text("\n".join(cut) + "\n")
     rows = ("rows.jsonl:o", "rows.jsonl:r", "--unaligned")
     pooled = run_cli("rep", "pooled.txt", "ref.txt", "-b", cwd=corpus).stdout
     assert run_cli("rep", *rows, "-b", cwd=corpus).stdout == pooled
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (
-            (
-                "omissions",
-                *("uneven.jsonl:o", "--src", "uneven.jsonl:s", "--ref", "uneven.jsonl:r"),
-                *MODEL[2:],
-                "--unaligned",
-            ),
-            "uneven.jsonl:r: row 1 has 1 lines and uneven.jsonl:s has 2",
-        ),
-        (
-            (
-                "omissions",
-                *("uneven.jsonl:o", "--src", "uneven.jsonl:s", "--ref", "more.jsonl:r"),
-                *MODEL[2:],
-                "--unaligned",
-            ),
-            "more.jsonl:r has 2 documents and uneven.jsonl:s has 1",
-        ),
-        (
-            ("compare", "a=cut.txt", "--ref", "ref.txt", "-m", "missing-lines"),
-            "metric missing-lines needs --unaligned",
-        ),
-    ],
-)
-def test_usage_of_unaligned(run_cli, corpus, arguments, said):
-    (corpus / "uneven.jsonl").write_text('{"s": "ein\\nhund", "o": "a dog", "r": "a dog"}\n')
-    (corpus / "more.jsonl").write_text('{"r": "a\\ndog"}\n' * 2)
-    done = run_cli(*arguments, cwd=corpus, check=False)
-    assert done.returncode == (2 if "missing-lines" in arguments else 1)
-    assert said in done.stderr
 
 
 def test_text_that_no_score_sees_is_a_warning(run_cli, corpus):

@@ -1,8 +1,13 @@
-"""Outputs with known errors, for tests of comparisons."""
+"""Outputs with known errors, and the data of a report, for tests of comparisons."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,3 +36,9 @@ def damaged(
     """References with words left out and phrases repeated, at these rates per word."""
     shorter = inject_lines(references, "omission-word", omitted, seed)
     return inject_lines(shorter, "repetition-phrase", repeated, seed)
+
+
+def read_blocks(page: str) -> dict[str, Any]:
+    """The data in a report's page by its name, such as ``contents`` and ``segments/0``."""
+    found = re.findall(r'<script type="[^"]*" data-block="([^"]*)">([^<]*)</script>', page)
+    return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in found}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from coverage_eval.comparison.gate import find_worse, gate_as_dict, min_resamples
 from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
 from tests.grammar import generate
 
@@ -53,36 +54,31 @@ def test_a_difference_that_is_not_significant_passes():
     assert found(comparison, rep=0) == []
 
 
-def test_a_gate_of_zero_lets_an_equal_system_pass(comparison):
-    """Whatever its p-value."""
-    for difference, expected in ((0.0, []), (1e-9, [("same", "REP")]), (-1e-9, [])):
-        cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=0.001)
-        rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
-        changed = replace(comparison, rows=rows)
-        assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
-    for p_value, expected in ((0.05, []), (0.0499, [("same", "REP")])):  # below the level
-        cell = replace(comparison.rows["same"]["rep"], difference=0.1, adjusted=p_value)
-        rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
-        changed = replace(comparison, rows=rows)
-        assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
+@pytest.mark.parametrize(
+    ("difference", "p_value", "is_worse"),
+    [(0.0, 0.001, False), (1e-9, 0.001, True), (-1e-9, 0.001, False),
+     (0.1, 0.05, False), (0.1, 0.0499, True)],
+)  # fmt: skip
+def test_a_gate_of_zero_needs_a_difference_below_the_level(
+    comparison, difference, p_value, is_worse
+):
+    """An equal system passes, whatever its p-value."""
+    cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=p_value)
+    rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
+    assert (("same", "REP") in found(replace(comparison, rows=rows), rep=0)) == is_worse
 
 
-@pytest.mark.parametrize("name", ["rep", "bleu"])
-def test_the_segments_that_worsened_most_are_named(comparison, name):
-    (item,) = find_worse(comparison, {name: 0.0})
-    metric = comparison.metrics[name]
-    pairs = [
-        [metric.corpus_score([text], [ref]).score for text in (ours, theirs)]
-        for ours, theirs, ref in zip(WORSE, BETTER, REFERENCES, strict=True)
-    ] if name == "rep" else []  # fmt: skip
-    sign = -1 if metric.higher_is_better else 1
-    worsened = [sign * (segment.score - segment.baseline) for segment in item.segments]
-    assert worsened == sorted(worsened, reverse=True)
-    assert min(worsened) > 0
-    if pairs:
-        expected = sorted(range(100), key=lambda i: pairs[i][1] - pairs[i][0])[:5]
-        assert [segment.segment for segment in item.segments] == [i + 1 for i in expected]
-        assert [[s.score, s.baseline] for s in item.segments] == [pairs[i] for i in expected]
+def test_the_segments_that_worsened_most_are_named(comparison):
+    rep, bleu = find_worse(comparison, {"rep": 0.0, "bleu": 0.0})
+    for item, sign in ((rep, 1), (bleu, -1)):
+        worsened = [sign * (segment.score - segment.baseline) for segment in item.segments]
+        assert worsened == sorted(worsened, reverse=True)
+        assert min(worsened) > 0
+    ours, theirs = (REP().sentence_scores(texts, REFERENCES) for texts in (WORSE, BETTER))
+    expected = sorted(range(100), key=lambda i: theirs[i] - ours[i])[:5]
+    assert [(s.segment, s.score, s.baseline) for s in rep.segments] == [
+        (i + 1, ours[i], theirs[i]) for i in expected
+    ]
 
 
 def test_the_message_of_the_gate(comparison):

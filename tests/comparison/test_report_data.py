@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -17,7 +14,7 @@ from coverage_eval.comparison.report.html import make_report, report_values
 from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.repetition.rep import REP
-from tests.comparison.systems import compare_statistics
+from tests.comparison.systems import compare_statistics, read_blocks
 from tests.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]
@@ -33,18 +30,8 @@ def comparison(**options: Any) -> Comparison:
     return ce.compare(SYSTEMS, REFERENCES, SOURCES, aligner, **options)
 
 
-def blocks(report: Any) -> dict[str, Any]:
-    found = re.findall(r'<script type="[^"]*" data-block="([^"]*)">([^<]*)</script>', report.html)
-    return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in found}
-
-
-def keys(found: dict[str, Any]) -> list[str]:
-    """The keys of the kinds of marks."""
-    return [kind["key"] for kind in found["contents"]["kinds"]]
-
-
 def test_marks_of_a_segment_by_hand():
-    first, empty, third = blocks(make_report(comparison()))["segments/0"]
+    first, empty, third = read_blocks(make_report(comparison()).html)["segments/0"]
     assert first["source"] == ["ein", "rotes", "haus"]
     assert first["referenceLinks"] == [[0, 0, 1, 1, 2, 2]]
     good, bad = first["outputs"]
@@ -61,7 +48,7 @@ def test_marks_of_a_segment_by_hand():
 
 
 def test_columns_have_a_value_for_each_segment():
-    found = blocks(make_report(comparison(metrics=["rep", "drop", "bleu"])))
+    found = read_blocks(make_report(comparison(metrics=["rep", "drop", "bleu"])).html)
     assert found["flags/REP/bad"] == [True, False, True]
     assert found["flags/DROP/bad"] == [True, False, False]
     assert not any(found["flags/DROP/good"])
@@ -80,7 +67,7 @@ def test_links_are_left_out_if_the_aligner_tokenises_differently():
         texts, ["a house."], ["ein haus."], aligner, metrics=["rep", "drop"], tokenize="13a",
         resamples=0,
     )  # fmt: skip
-    ((segment,),) = [blocks(make_report(found))["segments/0"]]
+    (segment,) = read_blocks(make_report(found).html)["segments/0"]
     assert segment["outputs"][0]["words"] == ["a", "house", "."]
     assert segment["outputs"][0]["links"] is None
 
@@ -93,7 +80,7 @@ def test_texts_are_shown_as_they_were_written():
         resamples=0,
     )  # fmt: skip
     report = make_report(made)
-    (segment,) = blocks(report)["segments/0"]
+    (segment,) = read_blocks(report.html)["segments/0"]
     first, second = segment["outputs"]
     assert first["words"] == ["A", "House", ",", "a", "house", "&", "all", "."]
     assert first["pieces"] == ["A ", "House", ", ", "a  ", "house ", "&amp; ", "all", "."]
@@ -207,7 +194,7 @@ def test_lost_coverage_of_half_is_marked():
             {"a": outputs}, references, sources, aligner, metrics=["softdrop"], resamples=0
         )
         evidence = [item.marks for item in found.measured.evidence_of("softdrop", "a")]
-        report = blocks(make_report(found))
+        report = read_blocks(make_report(found).html)
     (kind,) = report["contents"]["kinds"]
     assert (kind["key"], kind["shown"]) == ("lost", True)  # there is no plainer mark
     marks = [segment["outputs"][0]["marks"] for segment in report["segments/0"]]

@@ -18,7 +18,7 @@ from coverage_eval.comparison.verdict import (
     Situation,
     decide,
 )
-from coverage_eval.core.significance import holm, pair_tests
+from coverage_eval.core.significance import holm
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.quality.meteor.metric import METEOR
@@ -62,16 +62,6 @@ BLEUS = {"a": 80.0, "b": 60.0}
 @pytest.mark.parametrize(
     ("found", "kind", "systems", "sentences"),
     [
-        (
-            situation({"bleu": BLEUS, "rep": {"a": 1, "b": 2}}, "bleu:a>b"),
-            "take", "a",
-            ["Take a: it has a better BLEU (80.00 against 60.00, p = 0.001)."],
-        ),
-        (
-            situation({"rep": {"a": 1, "b": 2}}, "rep:a>b"),
-            "fewer-errors", "a",
-            ["a repeats less (REP 1.00 against 2.00, p = 0.001)."],
-        ),
         (  # the worst of the others, and its errors
             situation({"bleu": {"a": 80, "b": 60, "c": 50}, "rep": {"a": 1, "b": 4, "c": 3}},
                       "bleu:a>b bleu:a>c rep:a>b rep:a>c"),
@@ -271,7 +261,7 @@ def _check_claims(
             assert any(test[:2] == (metric, better) for test in told), said
 
 
-def test_pairs_are_tested_as_one_by_one():
+def test_p_values_of_the_baseline_are_those_of_the_table():
     texts = {
         "good": REFERENCES,
         "fair": [" ".join(row) for row in confuse([line.split() for line in REFERENCES], 0.1)],
@@ -279,22 +269,7 @@ def test_pairs_are_tested_as_one_by_one():
                   for i, line in enumerate(REFERENCES)],
     }  # fmt: skip
     found = ce.compare(texts, REFERENCES, metrics=["bleu", "rep"], resamples=100)
-    result = found.measured
-    pairs = list(combinations(texts, 2))
-    for test in ("bootstrap", "randomization"):
-        columns = [
-            (metric, dict(zip(result.systems, result.statistics[name], strict=True)))
-            for name, metric in found.metrics.items()
-        ]
-        tested = pair_tests(columns, pairs, test=test, resamples=100, seed=3)
-        for (metric, systems), own in zip(columns, tested, strict=True):
-            for one, two in pairs:
-                alone = {name: systems[name] for name in (one, two)}
-                (expected,) = pair_tests(
-                    [(metric, alone)], [(one, two)], test=test, resamples=100, seed=3
-                )
-                assert own[one, two] == expected[one, two]
-    for name in found.metrics:  # those of the baseline are the table's
+    for name in found.metrics:
         said = {frozenset(t[1:3]): t.p for t in found.situation.tests if t.metric == name}
         for system in found.others:
             assert said[frozenset({"good", system})] == found.rows[system][name].adjusted
@@ -304,12 +279,12 @@ def test_eleven_systems_can_differ():
     """55 pairs: with 1,000 resamples none could be significant after Holm's correction."""
     assert min(holm([1 / 1001] * 55)) > 0.05
     chance = random.Random(2)
-    repeating = [f"{line} {line}" for line in REFERENCES]
+    repeating = [f"{line} {line}" for line in REFERENCES[:100]]
     worse = {
         f"s{n}": [" ".join(w for w in line.split() if chance.random() < 0.7) for line in repeating]
         for n in range(1, 11)
     }
-    found = ce.compare({**worse, "s0": REFERENCES}, REFERENCES, metrics=["bleu", "rep"])
+    found = ce.compare({**worse, "s0": REFERENCES[:100]}, REFERENCES[:100], metrics=["bleu", "rep"])
     assert (found.verdict.kind, found.verdict.systems) == ("take", ("s0",))
 
 
@@ -425,7 +400,7 @@ def test_hints_have_no_say_and_no_star():
 
 
 def test_all_doors_say_the_same(demonstration, run_cli, tmp_path):
-    texts = ("--ref", demonstration / "test.en", "-m", "bleu,rep")
+    texts = ("--ref", demonstration / "test.en", "-m", "bleu,rep", "--resamples", 100)
     systems = [demonstration / f"{name}.en" for name in ("careful", "dropping", "repeating")]
     printed = " ".join(run_cli("compare", *texts, *systems).stdout.split())
     told = json.loads(run_cli("compare", *texts, *systems, "-f", "json").stdout)["verdict"]
@@ -435,6 +410,7 @@ def test_all_doors_say_the_same(demonstration, run_cli, tmp_path):
         dict(zip([path.name for path in systems], lines, strict=True)),
         (demonstration / "test.en").read_text(encoding="utf-8").splitlines(),
         metrics=["bleu", "rep"],
+        resamples=100,
     )
     page = (tmp_path / "r.html").read_text(encoding="utf-8").replace("\u00a0", " ")
     page = re.sub("</?(b|bdi)>", "", page)

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import coverage_eval as ce
 from coverage_eval.coverage.planting import inject_lines
-from coverage_eval.coverage.training import add_omission_data
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
-from tests.grammar import generate
 
 KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}
 
@@ -71,41 +68,3 @@ def test_details_and_breakdowns_do_without_a_reference(run_cli, folder):
     _, *segments = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     assert len(segments) == 600
     assert all(segment["reference"] == [] for segment in segments)
-
-
-def test_missing_input_is_named(run_cli, folder):
-    for arguments, message in (
-        (
-            ("drops", "adds"),
-            "--ref is missing, or --src to compare without it. If drops is the reference, type",
-        ),
-        (("drops", "adds", "--src", "test.source", "--metrics", "bleu"), "bleu needs --ref"),
-        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --model"),
-        (
-            ("drops", "adds", "--ref", "test.target", "-m", "length-ratio"),
-            "length-ratio needs --src",
-        ),
-    ):
-        done = run_cli("compare", *arguments, cwd=folder, check=False)
-        assert done.returncode == 2
-        assert message in done.stderr
-
-
-def test_python_compares_without_references(folder):
-    pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=1)]
-    sources, right = map(list, zip(*pairs[:60], strict=True))
-    systems = {
-        "right": right,
-        "drops": inject_lines(right, "omission-phrase", 0.1),
-        "repeats": inject_lines(right, "repetition-phrase", 0.1),
-    }
-    with ce.Aligner.train(*zip(*pairs, strict=True)) as aligner:
-        add_omission_data(aligner, lambda: pairs)
-        comparison = ce.compare(systems, None, sources, aligner)
-    names = [metric.name for metric in comparison.metrics.values()]
-    assert names == ["Omissions", "REP-letters-no-ref", "length-ratio"]
-    plain = ce.compare(systems, sources=sources)
-    assert list(plain.metrics) == ["rep-letters-no-ref", "length-ratio"]
-    for metric in ("rep-letters-no-ref", "length-ratio"):
-        cells = [rows[metric].score.score for rows in (plain.rows[s] for s in systems)]
-        assert cells == [rows[metric].score.score for rows in (comparison.rows[s] for s in systems)]

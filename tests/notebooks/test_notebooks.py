@@ -17,17 +17,6 @@ import make_figures
 from make_figures import NOTEBOOKS
 
 
-def test_there_are_six_notebooks():
-    assert [path.stem for path in NOTEBOOKS] == [
-        "01_score_a_system",
-        "02_compare_systems",
-        "03_attention_maps",
-        "04_simplex_and_transformations",
-        "05_audit_the_paper",
-        "06_reproduction",
-    ]
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_outputs_are_stored_and_small(path):
     """A code host shows stored outputs."""

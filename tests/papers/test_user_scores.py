@@ -34,23 +34,6 @@ def test_the_printed_tables_agree_with_themselves(tmp_path):
     assert sum(item["table"] == "table1" for item in found["directions"]) == 28 * 12
 
 
-def test_differences_and_directions(tmp_path):
-    lines = ["softmax,De-En,BLEU,30", "csparsemax,De-En,BLEU,29", "softmax,De-En,REP,3.37",
-             "csparsemax,De-En,REP,3.36", "sparsemax + COVVECTOR,De-En,REP,3.37"]  # fmt: skip
-    printable = compare_scores(write(tmp_path, *lines))
-    found = {(c["system"], c["metric"]): c["difference"] for c in printable.data["cells"]}
-    assert found["softmax", "BLEU"] == pytest.approx(0.49)
-    assert found["csparsemax", "BLEU"] == pytest.approx(-0.85)
-    pairs = {(d["system"], d["other"], d["metric"]): d for d in printable.data["directions"]}
-    bleu = pairs["softmax", "csparsemax", "BLEU"]
-    assert (bleu["direction"], bleu["printed"], bleu["yours"]) == ("opposite", -0.34, 1.0)
-    rep = pairs["softmax", "csparsemax", "REP"]  # lower is better
-    assert (rep["direction"], rep["printed"], rep["yours"]) == ("same", -0.7, -0.01)
-    assert pairs["softmax", "sparsemax + COVVECTOR", "REP"]["direction"] == "tie"
-    kinds = [record[0] for record in printable.records.rows]
-    assert (kinds.count("cell"), kinds.count("direction")) == (5, 4)
-
-
 def test_directions_agree_with_a_plain_count(tmp_path):
     table = load_table("table1")
     generator = random.Random(1)
