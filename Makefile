@@ -78,9 +78,9 @@ LOWEST_TESTS := tests/core tests/repetition tests/coverage tests/quality tests/o
 test-lowest: $(PACKAGING)
 	$(BIN)/uv venv --quiet --clear --python $(or $(LOWEST_PYTHON),python3.10) $(LOWEST_VENV)
 	VIRTUAL_ENV=$(LOWEST_VENV) $(BIN)/uv pip compile --quiet --resolution lowest-direct \
-	  --only-binary :all: --extra meteor --output-file build/lowest.txt pyproject.toml
+	  --only-binary :all: --extra meteor --extra parquet --output-file build/lowest.txt pyproject.toml
 	VIRTUAL_ENV=$(LOWEST_VENV) $(BIN)/uv pip install --quiet --constraint build/lowest.txt \
-	  --editable '.[meteor]' --group lowest
+	  --editable '.[meteor,parquet]' --group lowest
 	$(LOWEST_VENV)/bin/python -m pytest $(LOWEST_TESTS)
 
 # Builds the script of the HTML report, which is in the repository.
