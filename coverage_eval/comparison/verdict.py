@@ -3,7 +3,7 @@
 The headline is as certain as the tests below it:
 
 - *Take X* needs BLEU, chrF or METEOR among the columns, or omissions where there is no reference;
-  each other system is significantly worse, and X is significantly worse than none by any column.
+  by one of these each other system is significantly worse, and X is by no column worse than any.
 - With metrics of errors alone: *X repeats less than Y*, or *Z repeats words, more than X and Y*.
 - Where one column prefers X and another one Y: *The scores disagree*.
 - Where some are significantly worse than another and the rest cannot be told apart: *Avoid Z*.
@@ -339,7 +339,7 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str]]:
         if finding.check in {"says-little", "far-output"}:
             for system, said in zip(finding.texts, finding.seen, strict=True):
                 if system in {*result.systems} - silent:
-                    facts[system].append(f": {said}")
+                    facts[system].append(f"{' ' if said.startswith('has ') else ': '}{said}")
                     silent.add(system)
     for system in result.systems:
         share, said = missing_lines(result, system)
@@ -386,9 +386,9 @@ def _decide(situation: Situation) -> _Decision:
     tops = [system for system in situation.systems if system not in beaten]
     tops = [system for system in tops if system not in situation.silent] or tops
     best = tops[0]
-    losers = {worse for better, worse in wins if better == best}
-    if losers and _competitors(situation, best) <= losers:
-        return _preference(situation, best)
+    won = [test for tests in wins.values() for test in tests if test.better == best]
+    if won and _competitors(situation, best) <= {test.worse for test in won}:
+        return _preference(situation, best, won)
     if not situation.can_take:
         tests = [test for won in wins.values() for test in won]
         return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
@@ -413,13 +413,14 @@ def _nothing_to_say(situation: Situation) -> _Decision | None:
         return None
     if situation.limit or not situation.tests:
         return "untested", [], [situation.limit or "Nothing was tested."]
-    other = " other" if situation.facts else ""
-    about = " in omissions" if situation.only_hints else ""
-    told = [f"No{other} difference{about} that these texts can show."]
     hollow = list(dict.fromkeys(test.better for test in situation.without_merit))
     if hollow and not situation.only_hints:
-        told.append(f"Fewer errors of {_listed(hollow)} are no merit: something is missing.")
-    return "no-difference", [], told
+        told = f"Fewer errors of {_listed(hollow)} are no merit: too much of it is no translation."
+    else:
+        other = " other" if situation.facts else ""
+        about = " in omissions" if situation.only_hints else ""
+        told = f"No{other} difference{about} that these texts can show."
+    return "no-difference", [], [told]
 
 
 def _contradiction(situation: Situation) -> _Decision | None:
@@ -458,13 +459,14 @@ def _disagreement(situation: Situation, first: PairTest, second: PairTest) -> _D
     return "disagree", about, told
 
 
-def _preference(situation: Situation, best: str) -> _Decision:
+def _preference(situation: Situation, best: str, won: Sequence[PairTest]) -> _Decision:
     """The decision for a system that is better than each other: the reason that holds for most.
 
     Then what else is needed to say so of all others, or another reason; of a system to take, which
     errors the worst of the others makes, or another one.
     """
-    won = [test for tests in situation.wins.values() for test in tests if test.better == best]
+    poorer = {test.worse for test in won if not situation.counts_errors(test.metric)}
+    is_taken = situation.can_take and {test.worse for test in won} <= poorer
     names = sorted(situation.metrics, key=situation.counts_errors)  # quality first
     reasons = [tests for name in names if (tests := [test for test in won if test.metric == name])]
     reasons.sort(key=len, reverse=True)
@@ -474,7 +476,7 @@ def _preference(situation: Situation, best: str) -> _Decision:
     if missed:
         more = [tests for tests in more if missed & {test.worse for test in tests}]
     second = [f"It {_claim(situation, tests)}." for tests in more[:1]]
-    if not situation.can_take:
+    if not is_taken:
         return "fewer-errors", [best], [f"{best} {claim}.", *second]
     if not missed:
         name = first[0].metric

@@ -18,7 +18,7 @@ from tests.conftest import COMMAND, ROOT
 PICTURES = {
     "report_scores": ("", "#which", 760),
     "report_segments": ("#sort=DROP&whose=dropping&descending=yes"
-                            "&show=repeating&show=dropping&segment=130", "#where", 600),
+                            "&show=repeating&show=dropping&segment=458", "#where", 600),
 }  # fmt: skip
 """File → the view it shows, the element at its top, and its height in pixels."""
 
