@@ -34,6 +34,8 @@ from coverage_eval.registry import METRICS, metric_class
 MIN_PAIRED = 5
 """With fewer segments that have a score of every system, there is no test."""
 
+_MAX_SCORE = 1e100
+
 _ERRORS = {"ter", "wer", "cer", "metricx"}
 """Other metrics that count errors: lower is better."""
 
@@ -217,15 +219,15 @@ def parse_number(value: object, where: str) -> float:
     """A score, from a text or a number of JSON.
 
     Raises:
-        DataError: It is something else, or not finite.
+        DataError: It is something else, or not finite, or so large that sums would overflow.
     """
     is_text = isinstance(value, str) and _NUMBER.fullmatch(value)
     if is_text or (isinstance(value, (int, float)) and not isinstance(value, bool)):
         with suppress(OverflowError):
             number = float(value)  # type: ignore[arg-type]
-            if np.isfinite(number):
+            if abs(number) < _MAX_SCORE:
                 return number
-    raise DataError(f"{where}: {value!r:.60} is not a finite number")
+    raise DataError(f"{where}: {value!r:.60} is not a finite number below 1e100")
 
 
 def _of_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:

@@ -256,8 +256,11 @@ def pair_tests(
             it is known already.
 
     Raises:
-        TypeError, ValueError: For the bootstrap as for :func:`sample_scores`.
+        TypeError, ValueError: As :func:`sample_scores`, or ``test`` is none of :data:`TESTS`.
     """
+    if test not in TESTS:
+        raise ValueError(f"test must be one of {TESTS}, not {test!r}")
+    require_integer("resamples", resamples, 1, MAX_RESAMPLES)
     if not pairs:
         return [{} for _ in columns]
     arrays = [stack_rounded(systems) for _, systems in columns]

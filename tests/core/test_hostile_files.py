@@ -14,7 +14,9 @@ from coverage_eval.comparison.given import parse_number, read_given
 from coverage_eval.core.errors import DataError
 
 
-@pytest.mark.parametrize("value", ["1_0", "\u0661", "1e999", "nan", "inf", "x", True, 10**400])
+@pytest.mark.parametrize(
+    "value", ["1_0", "\u0661", "1e999", "1e308", "nan", "inf", "x", True, 10**400]
+)
 def test_what_is_no_number(value):
     with pytest.raises(DataError, match=r"line 1: .* is not a finite number"):
         parse_number(value, "line 1")

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.significance import bootstrap_interval, resample_counts, stack_rounded
+from coverage_eval.core.significance import (
+    bootstrap_interval,
+    pair_tests,
+    resample_counts,
+    stack_rounded,
+)
 from coverage_eval.repetition.rep import REP
 
 
@@ -47,3 +53,10 @@ def test_sums_are_exact_in_any_order(values, whole, order):
     np.testing.assert_allclose(rounded.sum(axis=0), given_values.sum(axis=0), 1e-12, 1e-200)
     shuffled = order.sample(rounded[:, 0].tolist(), len(values))
     assert sum(shuffled) == math.fsum(rounded[:, 0]) == rounded[:, 0].sum()
+
+
+@pytest.mark.parametrize("wrong", [{"test": "bootstap"}, {"resamples": 0}])
+def test_pairs_are_not_tested_by_what_there_is_not(wrong):
+    columns = [(REP(), {"a": np.array([[0, 0, 3]]), "b": np.array([[0, 1, 3]])})]
+    with pytest.raises(ValueError, match="must be"):
+        pair_tests(columns, [("a", "b")], **wrong)
