@@ -150,11 +150,15 @@ class Situation:
         """Whether a metric counts segments in which something is left out."""
         return self.metrics[metric].name == "Omissions"
 
+    def proves(self, metric: str) -> bool:
+        """Whether a metric shows whether a translation is complete and right."""
+        by_omissions = self.is_of_omissions(metric) and not self.referenced
+        return by_omissions or self.metrics[metric].name in TAKING
+
     @property
     def can_take(self) -> bool:
-        """Whether a column shows whether a translation is complete and right."""
-        names = {metric.name for metric in self.metrics.values()}
-        return bool(TAKING & names) or ("Omissions" in names and not self.referenced)
+        """Whether any metric does so."""
+        return any(map(self.proves, self.metrics))
 
     @cached_property
     def significant(self) -> Sequence[PairTest]:
@@ -465,11 +469,13 @@ def _preference(situation: Situation, best: str, won: Sequence[PairTest]) -> _De
     Then what else is needed to say so of all others, or another reason; of a system to take, which
     errors the worst of the others makes, or another one.
     """
-    poorer = {test.worse for test in won if not situation.counts_errors(test.metric)}
-    is_taken = situation.can_take and {test.worse for test in won} <= poorer
+    poorer = {test.worse for test in won if situation.proves(test.metric)}
+    is_taken = bool(poorer) and _competitors(situation, best) <= poorer
     names = sorted(situation.metrics, key=situation.counts_errors)  # quality first
     reasons = [tests for name in names if (tests := [test for test in won if test.metric == name])]
     reasons.sort(key=len, reverse=True)
+    if is_taken:
+        reasons.sort(key=lambda tests: not situation.proves(tests[0].metric))
     first, *more = reasons
     missed = {test.worse for test in won} - {test.worse for test in first}
     claim = _claim(situation, first)

@@ -191,10 +191,13 @@ class Check:
         texts: dict[str, str] = {}
         for text, said in seen:
             texts.setdefault(text, said)
-        told, between = ": ".join(filter(None, chain(*texts.items()))), "; "
         if len(texts) > 1:
-            told, between = ", ".join(f"{text} ({said})" for text, said in texts.items()), ": "
-        message = between.join(filter(None, (told, self.advice)))
+            message = ", ".join(f"{text} ({said})" for text, said in texts.items())
+            message += f": {self.advice}" if self.advice else ""
+        else:
+            ((text, said),) = texts.items()
+            message = f"{text}: {said}" if text else said
+            message += f"; {self.advice}" if self.advice else ""
         named = {text: said for text, said in texts.items() if text}
         return Finding(self.name, message, tuple(named), self.gravity, tuple(named.values()))
 

@@ -35,7 +35,7 @@ from coverage_eval.repetition.loops import find_loop
 from fast_align_wrapper.text import Segment
 
 KINDS: Mapping[str, str] = {
-    "empty": "have no words although the source has some",
+    "empty": "have no words where other texts have some",
     "copy": "are the source itself, or nearly, or have it beside a translation",
     "refusal": "are refusals, or say the same whatever the source says",
     "wrong-language": "are in another script or language than the others",

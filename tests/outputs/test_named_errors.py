@@ -180,7 +180,7 @@ def test_findings_count_and_name_the_first_segments():
     (said,) = (finding.message for finding in findings if finding.check == "empty")
     first = ", ".join(map(str, empty[:5]))
     assert said == (
-        "llm: 6 of 600 outputs have no words although the source has some (empty): segments "
+        "llm: 6 of 600 outputs have no words where other texts have some (empty): segments "
         f"{first} and 1 more"
     )
     few = {"llm": {7: [NamedError("truncated", "30% of the usual length")]}}
