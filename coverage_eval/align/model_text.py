@@ -86,8 +86,7 @@ def cut_pairs(
     """
     has_sink = True
     sample: Blocks[tuple[Segment, ...]] = Blocks()
-    for source, target in pairs:
-        sample.add((source, target))
+    for source, target in sample.watch(pairs):
         tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
         # Not simply `sink`, because the sources themselves may end in sinks.
         has_sink &= not (tokens and others) or tokens[-1] == _SINK

@@ -152,15 +152,18 @@ class Blocks(Generic[T]):
     size: int = 0
     _stride: int = 1
 
-    def add(self, row: T) -> None:
-        """Look at the next row of the stream."""
-        block, place = divmod(self.size, BLOCK_ROWS)
-        self.size += 1
-        if place == 0 and block % self._stride == 0 and len(self.kept) == MAX_BLOCKS:
-            self._stride *= 2
-            self.kept = {b: held for b, held in self.kept.items() if b % self._stride == 0}
-        if block % self._stride == 0:
-            self.kept.setdefault(block, []).append(row)
+    def watch(self, stream: Iterable[T]) -> Iterator[T]:
+        """The same stream, looked at a block at a time."""
+        rows = iter(stream)
+        blocks = iter(lambda: list(islice(rows, BLOCK_ROWS)), [])
+        for block, held in enumerate(blocks):
+            self.size += len(held)
+            if block % self._stride == 0 and len(self.kept) == MAX_BLOCKS:
+                self._stride *= 2
+                self.kept = {b: kept for b, kept in self.kept.items() if b % self._stride == 0}
+            if block % self._stride == 0:
+                self.kept[block] = held
+            yield from held
 
     @property
     def rows(self) -> list[T]:
@@ -224,10 +227,8 @@ class RowSample(NamedTexts):
     def __init__(self, rows: Iterable[Row], given: GivenTexts) -> None:
         super().__init__(given)
         taken: Blocks[tuple[int, Row]] = Blocks()
-        for numbered in enumerate(rows, start=1):
-            taken.add(numbered)
-        self.size = taken.size
-        self.lines, self.rows = map(list, zip(*taken.rows, strict=True)) if taken.size else ([], [])
+        self.size = sum(1 for _ in taken.watch(enumerate(rows, start=1)))
+        self.lines, self.rows = map(list, zip(*taken.rows, strict=True)) if self.size else ([], [])
         self._made: dict[Hashable, Any] = {}
 
     @property

@@ -83,7 +83,7 @@ class HeldText:
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:  # noqa: ARG002 (it has one)
         """Its segments."""
-        return ((line,) for line in self.lines)
+        return zip(self.lines, strict=True)
 
 
 def held_text(name: str, lines: Sequence[Any]) -> Column:

@@ -54,6 +54,8 @@ def find_ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     """
     if n == DOUBLED:
         return [pair for pair in pairwise(tokens) if pair[0] == pair[1]]
+    if n == 2:  # nearly always, and pairwise is twice as fast
+        return list(pairwise(tokens))
     return list(zip(*[tokens[first:] for first in range(n)], strict=False))
 
 
@@ -179,10 +181,10 @@ class REP(TokenMetric):
         for row in batch.rows:
             references = [self.tokens(text) for text in self._expected(row)]
             for hypothesis in map(self.tokens, row.hypotheses):
-                sums = {NGRAM: 0, TWICE: 0}
+                sums = [0, 0, self._length(hypothesis, references)]
                 for item in self._repetitions(hypothesis, references):
-                    sums[item.kind] += item.excess * self._size(item.ngram)
-                counts.append((*sums.values(), self._length(hypothesis, references)))
+                    sums[item.kind == TWICE] += item.excess * self._size(item.ngram)
+                counts.append(sums)
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
@@ -237,8 +239,6 @@ class REP(TokenMetric):
         self, hypothesis: Tokens, references: Sequence[Tokens]
     ) -> Sequence[_Repetition]:
         """The terms of both sums of the formula without any token that is left out."""
-        if len(set(hypothesis)) == len(hypothesis):
-            return ()
         repetitions: list[_Repetition] = []
         for n in self._lengths():
             ngrams = find_ngrams(hypothesis, n)

@@ -184,8 +184,7 @@ def sample_of(number: int) -> RowSample:
 def test_blocks_are_spread_over_the_whole_stream(number):
     taken: Blocks[int] = Blocks()
     most = 0
-    for row in range(number):
-        taken.add(row)
+    for _ in taken.watch(range(number)):
         most = max(most, len(taken.kept))
     assert (taken.rows, taken.size, most <= MAX_BLOCKS) == (expected_rows(number), number, True)
     assert all(block[0] == place * BLOCK_ROWS for place, block in taken.kept.items())
