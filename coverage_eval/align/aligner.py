@@ -149,7 +149,7 @@ class Aligner(ABC):
         Raises:
             AlignerError: No pair has words on both sides, or the aligner failed.
         """
-        from fast_align_wrapper import FastAlign
+        from fast_align_wrapper.aligner import FastAlign
 
         target_tokens = Tokenizer(tokenize or "none", True, stem)
         source_tokens = Tokenizer(src_tokenize or tokenize or "none", True, stem)
@@ -173,7 +173,7 @@ class Aligner(ABC):
         Raises:
             AlignerError: No such file, not a model, a model of another version, or a damaged one.
         """
-        from fast_align_wrapper import FastAlign
+        from fast_align_wrapper.aligner import FastAlign
 
         return ModelAligner(FastAlign.load(path, threads=threads), **settings)
 

@@ -128,20 +128,6 @@ def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
     return " ".join(shown)
 
 
-def phrases_of(words: Sequence[str], kinds: Sequence[MarkKind], marks: Sequence[Mark]) -> list[str]:
-    """The phrases marked in an output, with positions from 1; each may be many marks."""
-    keys = {kind.name: kind.key for kind in kinds if kind.listed == PHRASES}
-    marks_by_key: dict[str, list[Mark]] = defaultdict(list)
-    for mark in marks:
-        if mark.kind in keys:
-            marks_by_key[keys[mark.kind]].append(mark)
-    return [
-        f"'{_shortened(words[run.start : run.stop])}' {key} at {_places(run)}"
-        for key, listed in marks_by_key.items()
-        for run in runs(words, positions_on("output", listed))
-    ]
-
-
 def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
     """The texts of a segment of one system, with errors in brackets, then what is not in them.
 
@@ -165,7 +151,13 @@ def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
         yield f"reference  {' '.join(of_output.as_written(reference))}"
     yield f"output     {bracketed(words, positions_on('output', marks))}"
     yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
-    yield from dict.fromkeys(phrases_of(words, list(kinds.values()), found))
+    of_phrases: defaultdict[str, list[Mark]] = defaultdict(list)
+    for mark in found:
+        if mark.kind in kinds and kinds[mark.kind].listed == PHRASES:
+            of_phrases[kinds[mark.kind].key].append(mark)
+    for key, listed in of_phrases.items():
+        for run in runs(words, positions_on("output", listed)):
+            yield f"'{_shortened(words[run.start : run.stop])}' {key} at {_places(run)}"
 
 
 def _places(run: range) -> str:

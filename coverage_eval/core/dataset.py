@@ -145,11 +145,9 @@ class Blocks(Generic[T]):
 
     Attributes:
         kept: The rows of each block by its number from 0.
-        size: Number of rows of the stream so far.
     """
 
     kept: dict[int, list[T]] = field(default_factory=dict)
-    size: int = 0
     _stride: int = 1
 
     def watch(self, stream: Iterable[T]) -> Iterator[T]:
@@ -157,7 +155,6 @@ class Blocks(Generic[T]):
         rows = iter(stream)
         blocks = iter(lambda: list(islice(rows, BLOCK_ROWS)), [])
         for block, held in enumerate(blocks):
-            self.size += len(held)
             if block % self._stride == 0 and len(self.kept) == MAX_BLOCKS:
                 self._stride *= 2
                 self.kept = {b: kept for b, kept in self.kept.items() if b % self._stride == 0}

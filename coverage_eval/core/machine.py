@@ -100,14 +100,6 @@ def counted(
     progress(1.0)
 
 
-def with_bar(
-    items: Iterable[T], label: str, total: int, length: Callable[[T], int] = lambda _: 1
-) -> Iterator[T]:
-    """Pass items through, with a bar of their own; the arguments are those of :func:`counted`."""
-    with progress_bar(label) as progress:
-        yield from counted(items, progress, total, length)
-
-
 @contextmanager
 def started_processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
     """Started processes; None if one is enough.

@@ -17,7 +17,7 @@ from coverage_eval.cli.output import echo_findings, present_counted, print_lines
 from coverage_eval.core.dataset import Dataset
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import read_parallel, source_name
-from coverage_eval.core.machine import counted, parts, progress_bar, with_bar
+from coverage_eval.core.machine import counted, parts, progress_bar
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import links as word_links
@@ -124,9 +124,9 @@ def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
-            is_file = output not in {None, "-"}  # printed links show the progress themselves
-            shown = with_bar(rows, "aligning", texts.sample.size) if is_file else rows
-            yield from map(word_links.format_links, shown)
+            with progress_bar("aligning") as progress:
+                aligned = counted(rows, progress, texts.sample.size)
+                yield from map(word_links.format_links, aligned)
             findings, _ = check_inputs(texts.sample, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
