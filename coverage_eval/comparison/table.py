@@ -585,7 +585,7 @@ def _column(
     def cell(system: str, score: Score) -> ComparedScore:
         if sampled:
             score = replace(score, interval=interval(sampled[system]))
-        is_best = system not in void and score.score == best
+        is_best = len(scores) > 1 and system not in void and score.score == best
         if system == baseline:
             return ComparedScore(score, best=is_best)
         difference = score.score - scores[baseline].score

@@ -57,6 +57,12 @@ def test_scores_are_those_of_the_metrics_alone(comparison):
             assert cell.score.system == system
 
 
+def test_of_one_system_no_figure_is_called_the_best(comparison):
+    one = compare({"base": SYSTEMS["base"]}, REFERENCES, metrics=METRICS, **NONE)
+    assert "best" in comparison.to_latex()
+    assert "best" not in one.to_latex()
+
+
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_sharing_resamples_changes_nothing(test):
     together = compare(
