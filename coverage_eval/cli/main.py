@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from tempfile import gettempdir
 
 import click
@@ -144,6 +145,10 @@ def cli() -> None:
 
 def _prepare_process() -> None:
     """Settings of a process that runs one command."""
+    for name in ("stdin", "stdout", "stderr"):  # a service may start with some of them closed
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
     # OpenBLAS allocates memory for each of its threads when NumPy is imported. Without memory or
     # threads it prints many lines, or tries for ever.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

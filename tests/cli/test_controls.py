@@ -87,3 +87,13 @@ def test_a_reader_that_stops_early_is_no_error_and_a_full_disk_is(run_cli, folde
     assert (done.returncode, done.stdout) == (1, "")
     message = "/dev/full: cannot be written: No space left on device"
     assert done.stderr.endswith(f"\ncoverage-eval: error: {message}\n")  # after a warning of loops
+
+
+def test_closed_streams_are_as_good_as_empty_ones(folder):
+    closed = f'"{COMMAND}" rep hyp ref -o score <&- >&- 2>&-; echo $?; "{COMMAND}" rep - ref <&-'
+    done = subprocess.run(
+        ["/bin/sh", "-c", closed], cwd=folder, check=False, text=True, capture_output=True
+    )
+    assert done.stdout == "0\n"
+    assert (folder / "score").read_text().startswith("REP|")
+    assert "error: unequal numbers of lines: standard input has 0, ref has 1;" in done.stderr
