@@ -128,7 +128,7 @@ figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) -m tests.browser.make_pictures
 
 # Measures notebooks/evidence/tables, and writes evidence.md, its pictures and the pages that quote the
-# tables; takes an hour, and the corpora of COVERAGE_EVAL_SHARED. `make figures` only writes.
+# tables; takes a quarter of an hour, and the corpora of COVERAGE_EVAL_SHARED. `make figures` only writes.
 evidence: $(DEVELOPMENT)
 	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
 	$(PY) notebooks/evidence
