@@ -75,12 +75,12 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
 def extra_marks(cut: LineCut) -> Iterator[Mark]:
     """The marks of text that belongs to no line, beside the line that it stands behind.
 
-    ``detail`` has the positions of its characters in the output, from 0, its probability, and the
-    line from 1 that it ``repeats``, or None.
+    ``detail`` has the positions of its characters in the output, from 0, and the line from 1 that
+    it ``repeats``, or None.
     """
     for piece in cut.extra:
         kind, whole = ADDED if piece.repeats is None else AGAIN, piece.to_dict()
-        detail = {name: whole[name] for name in ("start", "end", "probability", "repeats")}
+        detail = {name: whole[name] for name in ("start", "end", "repeats")}
         said = f"{piece.text} ({piece.place})"
         yield Mark("output", (), kind, piece.text, float(piece.words), detail=detail, said=said)
 

@@ -21,7 +21,7 @@ from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, render_lines
 if TYPE_CHECKING:
     from coverage_eval.documents.segment import Segmentation
 
-COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
+COLUMNS = ("document", "line", "start", "end", "repeats", "text")
 
 MAX_LISTED = 5
 """Documents that a closed gate names."""
@@ -42,8 +42,7 @@ class SegmentOptions:
     output_format: str = setting(
         "text",
         "Print lines of text, or each piece of the output with document, line (from 1; none for "
-        "text that was added), position of its characters (from 0), probability, and the line it "
-        "repeats.",
+        "text that was added), position of its characters (from 0), and the line it repeats.",
         flags=("-f", "--format"),
         choices=("text", "tsv", "jsonl", "json"),
     )
