@@ -521,7 +521,7 @@ def _order(evidence: Evidence) -> list[int]:
 
 def _in_order(lines: Sequence[int]) -> list[int]:
     """The longest chain of lines in the source's order; a line may come several times."""
-    return [line for _, line in ascending(enumerate([(line, 1.0)] for line in lines))]
+    return [line for _, line in ascending(enumerate([line] for line in lines))]
 
 
 def segment(
