@@ -68,7 +68,7 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
     mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
     if cut.line > passage.first:
         return (replace(mark, said=f"line {cut.line} of lines {passage.lines}"),)
-    amount, detail = float(passage.words), passage.to_dict()
+    amount, detail = float(passage.words), passage._asdict()
     return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
 

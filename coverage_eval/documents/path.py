@@ -158,8 +158,7 @@ class Evidence:
         else:
             chances, usual = table.between(source.types, distinct), table.frequencies(distinct)
         types = np.array([words.types[token] for token in words.tokens], np.int64)
-        shape = (len(source.lengths), len(source.types))
-        given = sparse.csr_matrix((source.shares, (source.lines, source.kinds)), shape) @ chances
+        given = source.shares @ chances
         expected = np.asarray(given.T @ (source.lengths / source.lengths.sum())).ravel()
         here = (np.bincount(types, minlength=len(distinct)) / len(types) + expected) / 2
         others = source.different - 1
@@ -237,18 +236,6 @@ class Costs:
     free: float = 8.0
     spread: float = 0.4
     length: float = 8.0
-
-    def moves(self, evidence: Evidence) -> Sequence[float]:
-        """The costs ``move`` for this output, whose lines say more if it has many of them."""
-        lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
-        move = list(self.move)
-        move[Boundary.SENTENCE] += self.in_line * min(1.0, float(lines.sum() / segments.sum()))
-        return move
-
-    def of_lengths(self, lengths: Integers, expected: Floats) -> Floats:
-        """The costs of pieces of these lengths, where others are expected."""
-        away = (np.log(lengths + 2) - np.log(expected + 2)) / self.spread
-        return np.asarray(np.minimum(self.length, away**2 / 2), np.float64)
 
 
 COSTS = Costs()
@@ -328,7 +315,9 @@ class _Search:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.moves = COSTS.moves(evidence)
+        lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
+        self.moves = list(COSTS.move)
+        self.moves[Boundary.SENTENCE] += COSTS.in_line * min(1.0, lines.sum() / segments.sum())
         self.lengths = np.append(0.0, evidence.lengths)
         self.shares = np.where(np.append(False, evidence.roomy), COSTS.roomy, 1.0)
         # A document ends like a paragraph.
@@ -352,7 +341,8 @@ class _Search:
         ratios = self.evidence.block(first, last, low, high)
         stays = np.outer(COSTS.stay, self.shares[here]).astype(np.float32)
         most = _most_words(expected)
-        by_length = -COSTS.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
+        away = np.log(np.arange(most, 0, -1)[:, None] + 2) - np.log(expected + 2)
+        unlike = np.minimum(COSTS.length, (away / COSTS.spread) ** 2 / 2).astype(np.float32)
         before = self.begun[:, :, here]
         begun = np.concatenate([before, np.empty((2, size, len(states)), np.float32)], axis=1)
         ended, lost, since = self.ended[here], self.lost[here], self.since[here]
@@ -369,7 +359,7 @@ class _Search:
             since = np.where(entered > lost, first + word, since)
             lost = np.maximum(entered, lost)
             total += ratios[word] - stays[kind]
-            pieces = begun[:, row - most + 1 : row + 1] + by_length
+            pieces = begun[:, row - most + 1 : row + 1] - unlike
             chosen = pieces.argmax(1)
             by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
             left = lost - COSTS.leave[following]

@@ -101,30 +101,23 @@ class Passage(NamedTuple):
     """Neighbouring source lines without a translation.
 
     Attributes:
+        kind: ``sentence`` for one line, ``passage`` for several.
         document: The document's name.
         first: The number of its first line in the document's source, from 1.
         last: That of its last line.
         words: Number of words of these lines.
     """
 
+    kind: str
     document: str
     first: int
     last: int
     words: int
 
     @property
-    def kind(self) -> str:
-        """``sentence`` for one line, ``passage`` for several."""
-        return "sentence" if self.first == self.last else "passage"
-
-    @property
     def lines(self) -> str:
         """The numbers of its lines, such as ``44 to 46``."""
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
-
-    def to_dict(self) -> dict[str, object]:
-        """The passage as plain values; lines count from 1."""
-        return {"kind": self.kind, **self._asdict()}
 
     def __str__(self) -> str:
         line, it = ("line", "it") if self.first == self.last else ("lines", "them")
@@ -223,11 +216,11 @@ class Segmentation:
         """The missing lines, neighbouring ones together; lines without words do not part them."""
         passages: list[Passage] = []
         for line in self.missing:
-            first, words = line + 1, self.source_words[line]
+            kind, first, words = "sentence", line + 1, self.source_words[line]
             if passages and not any(self.source_words[passages[-1].last : line]):
                 before = passages.pop()
-                first, words = before.first, before.words + words
-            passages.append(Passage(self.name, first, line + 1, words))
+                kind, first, words = "passage", before.first, before.words + words
+            passages.append(Passage(kind, self.name, first, line + 1, words))
         return passages
 
     @property
@@ -286,9 +279,8 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         f"{count} {'has' if count == 1 else 'have'}"
         for count in (len(words) - blank - missing, missing)
     )
-    side = segmentations[0].lines_of if segmentations else "source"
     sentence = (
-        f"{_count(len(words), f'{side} line')}{wordless}: {with_text} text, "
+        f"{_count(len(words), f'{segmentations[0].lines_of} line')}{wordless}: {with_text} text, "
         f"{none} none ({missing / max(1, len(words) - blank):.1%})"
     )
     if len(segmentations) == 1 and missing:
@@ -447,6 +439,7 @@ class Segmenter:
             )
         if fits:
             return
+        reason = "; is it the translation of another text?"
         tokens = evidence.types.tolist()
         trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
         again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
@@ -459,8 +452,6 @@ class Segmenter:
             reason = (
                 f", and {again:.0%} of them repeat what was said before; does it end in a loop?"
             )
-        else:
-            reason = "; is it the translation of another text?"
         expected = "a translation of its source" if self.table else "the text of its reference"
         raise DataError(
             f"the output is not {expected}: {share:.0%} of its words fit their line{reason}"

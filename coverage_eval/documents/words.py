@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
@@ -118,9 +119,7 @@ class SourceWords(NamedTuple):
 
     Attributes:
         types: The distinct words.
-        kinds: The number of each word's type, ``[words]``.
-        lines: The line of each word, ``[words]``.
-        shares: The share of each word in its line, ``[words]``, single precision.
+        shares: The share of each of them in each line, sparse ``[lines, types]``, single precision.
         lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
         roomy: Whether a line has several sentences, ``[lines]``.
         different: Number of different lines that have words.
@@ -128,9 +127,7 @@ class SourceWords(NamedTuple):
     """
 
     types: list[str]
-    kinds: Integers
-    lines: Integers
-    shares: NDArray[np.float32]
+    shares: sparse.csr_matrix
     lengths: Integers
     roomy: Flags
     different: int
@@ -149,11 +146,10 @@ class SourceWords(NamedTuple):
         types: dict[str, int] = {}
         kinds = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
         rows = np.repeat(np.arange(len(lines)), sizes)
+        shares = (1 / sizes[rows]).astype(np.float32)
         return cls(
             list(types),
-            np.array(kinds, np.int64),
-            rows,
-            (1 / sizes[rows]).astype(np.float32),
+            sparse.csr_matrix((shares, (rows, kinds)), shape=(len(lines), len(types))),
             np.where(has_words, sizes, 0),
             np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
             len(set(map(tuple, compress(kept, has_words)))),

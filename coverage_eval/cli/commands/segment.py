@@ -182,7 +182,7 @@ def _record(cut: Segmentation) -> dict[str, Any]:
     """A document for --keep and --reject."""
     return {
         **document_figures(cut),
-        "missing": [passage.to_dict() for passage in cut.passages],
+        "missing": [passage._asdict() for passage in cut.passages],
         "source": "\n".join(cut.source),
         "output": cut.output,
     }
@@ -223,7 +223,7 @@ def with_passages(
     )
     data = {
         **printed.data,
-        "passages": [passage.to_dict() for passage in passages],
+        "passages": [passage._asdict() for passage in passages],
         "additions": [{"document": name, **piece.to_dict()} for name, piece in extra],
         "documents": [document_figures(cut) for cut in documents],
     }
