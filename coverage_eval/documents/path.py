@@ -403,47 +403,35 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     A straight line through the anchors says where a word is likely to be. A range reaches from
     where the words before it are to where those behind it are, since single anchors may err.
     """
-    words, segments = len(evidence.types), len(evidence.lengths)
-    at, of = np.array([(0, 0), *_anchors(evidence), (words, segments)]).T
-    first = np.arange(0, words, CHUNK)
-    last = np.minimum(words, first + CHUNK)
+    count, segments = len(evidence.types), len(evidence.lengths)
+    likely = evidence.ratios.tocsr() > LIKELY
+    is_rare = (np.bincount(evidence.types) <= RARE) & (np.diff(likely.indptr) <= RARE)
+    words = np.flatnonzero(is_rare[evidence.types])
+    rows, places = likely[evidence.types[words]].nonzero()
+    order = np.lexsort((-places, rows))  # of those of one word, no two ascend
+    chain = order[in_order(places[order].tolist())]
+    at, of = np.r_[0, words[rows[chain]], count], np.r_[0, places[chain], segments]
+    first = np.arange(0, count, CHUNK)
+    last = np.minimum(count, first + CHUNK)
     low = np.interp(first - CHUNK, at, of).astype(np.int64) - MARGIN
     high = np.interp(last + CHUNK, at, of).astype(np.int64) + MARGIN
     edges = first, last, np.maximum(low, 0), np.minimum(high, segments) + 1
     return list(zip(*map(np.ndarray.tolist, edges), strict=True))
 
 
-def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
-    """Pairs of a word and its segment, both ascending."""
-    likely = (evidence.ratios.tocsr() > LIKELY).tolil().rows
-    frequencies = np.bincount(evidence.types, minlength=len(likely))
-    of_type = [
-        segments if frequency <= RARE and len(segments) <= RARE else []
-        for frequency, segments in zip(frequencies.tolist(), likely, strict=True)
-    ]
-    return ascending(enumerate(of_type[kind] for kind in evidence.types.tolist()))
-
-
-def ascending(points: Iterable[tuple[int, Sequence[int]]]) -> list[tuple[int, int]]:
-    """The longest chain of pairs of which both members ascend.
-
-    Args:
-        points: First members in their order, each with its second members, ascending, too. In a
-            chain each first member has at most one of them; they may be equal to the one before.
-    """
-    # Of the best chain of each length, the last second member, and its link.
-    ends: list[int] = []
+def in_order(numbers: Iterable[int]) -> list[int]:
+    """The positions of the longest chain of numbers that ascend or are equal."""
+    ends: list[int] = []  # of the best chain of each length, the last number, and its position
     last: list[int] = []
-    links: list[tuple[int, int, int]] = []  # both members, and the link before or -1
-    for first, seconds in points:
-        for second in reversed(seconds):  # none may follow another one of the same first
-            length = bisect_right(ends, second)
-            ends[length : length + 1] = [second]
-            last[length : length + 1] = [len(links)]
-            links.append((first, second, last[length - 1] if length else -1))
-    path: list[tuple[int, int]] = []
-    link = last[-1] if last else -1
-    while link >= 0:
-        first, second, link = links[link]
-        path.append((first, second))
-    return path[::-1]
+    before: list[int] = []  # the position before each one in its chain, or -1
+    for position, number in enumerate(numbers):
+        length = bisect_right(ends, number)
+        ends[length : length + 1] = [number]
+        last[length : length + 1] = [position]
+        before.append(last[length - 1] if length else -1)
+    chain: list[int] = []
+    position = last[-1] if last else -1
+    while position >= 0:
+        chain.append(position)
+        position = before[position]
+    return chain[::-1]

@@ -30,8 +30,8 @@ from coverage_eval.documents.path import (
     Evidence,
     Run,
     WordTable,
-    ascending,
     find_path,
+    in_order,
 )
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, SourceWords, tokenizer_for
 from fast_align_wrapper.text import Segment
@@ -227,7 +227,7 @@ class Segmentation:
     def moved(self) -> tuple[int, ...]:
         """The lines, from 0, that are not in the source's order; as few as explain the order."""
         begun = list(dict.fromkeys(piece.line for piece in self.pieces if piece.line is not None))
-        return tuple(sorted(set(begun) - set(_in_order(begun))))
+        return tuple(sorted(set(begun) - {begun[position] for position in in_order(begun)}))
 
     @property
     def score(self) -> float:
@@ -259,12 +259,11 @@ class Segmentation:
         Lines count from 1, characters of the output from 0. A piece that belongs to no line has no
         ``line`` and follows the piece before it.
         """
-        columns = ("line", "start", "end", "text", "repeats")
-        for line, pieces in enumerate(self.pieces_by_line):
-            rows = [piece.to_dict() for piece in pieces]
+        blank = {"start": None, "end": None, "text": "", "words": 0, "repeats": None}
+        for line, pieces in enumerate(self.pieces_by_line, start=1):
+            yield from (piece.to_dict() for piece in pieces)
             if all(piece.line is None for piece in pieces):
-                rows.append({"line": line + 1, "text": ""})
-            yield from ({name: row.get(name) for name in columns} for row in rows)
+                yield {"line": line, **blank}
 
 
 def summary(segmentations: Sequence[Segmentation]) -> str:
@@ -431,7 +430,7 @@ class Segmenter:
         if fits and with_text >= MIN_ORDERED:
             return
         order = _order(evidence)
-        ordered = len(_in_order(order))
+        ordered = len(in_order(order))
         if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
             raise DataError(
                 f"the output has the {side}'s sentences in another order: of {len(order)} "
@@ -508,11 +507,6 @@ def _order(evidence: Evidence) -> list[int]:
         if last - first >= MIN_WORDS and totals.max() + evidence.base * len(kinds) > MIN_PLACED:
             lines.append(int(totals.argmax()))
     return lines
-
-
-def _in_order(lines: Sequence[int]) -> list[int]:
-    """The longest chain of lines in the source's order; a line may come several times."""
-    return [line for _, line in ascending(enumerate([line] for line in lines))]
 
 
 def segment(
