@@ -197,48 +197,40 @@ class Run(NamedTuple):
     segment: int
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Costs of a path, as negative natural logarithms; lists are by ``Boundary``.
+# Costs of a path, as negative natural logarithms. What has six values is by ``Boundary``.
 
-    Attributes:
-        move: Beginning a piece on another segment.
-        stay: Going on with a segment.
-        roomy: The share of ``stay`` in a segment that has several sentences itself.
-        in_line: Added to ``move`` at a sentence's end inside a line if the output has as many lines
-            as the source; less in proportion if it has fewer.
-        skip_first: Leaving out any segments before others; added to ``skip`` for each of them.
-        skip: Leaving out a segment.
-        most: The most that leaving out segments costs: also a long passage can be missing.
-        back: Going back; added to ``back_each`` for each segment.
-        back_each: Going back by a segment.
-        again: Beginning a second piece on the same segment.
-        enter: Beginning a piece that belongs to no segment.
-        leave: Ending it.
-        free: Translating a segment freely, so that its words say nothing, only their number.
-        spread: How far the logarithm of a piece's length is from its segment's, as a standard
-            deviation.
-        length: The most that a piece's length costs.
-    """
+MOVE = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
+"""Beginning a piece on another segment."""
 
-    move: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
-    stay: tuple[float, ...] = (0.0, 0.0, 1.5, 1.5, 3.0, 4.0)
-    roomy: float = 0.3
-    in_line: float = 2.0
-    skip_first: float = 1.0
-    skip: float = 3.0
-    most: float = 40.0
-    back: float = 2.0
-    back_each: float = 1.0
-    again: float = 2.0
-    enter: tuple[float, ...] = (12.0, 9.0, 9.0, 6.0, 5.0, 4.0)
-    leave: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
-    free: float = 8.0
-    spread: float = 0.4
-    length: float = 8.0
+IN_LINE = 2.0
+"""Added to ``MOVE`` at a sentence's end inside a line if the output has as many lines as the
+source; less in proportion if it has fewer."""
 
+STAY = (0.0, 0.0, 1.5, 1.5, 3.0, 4.0)
+"""Going on with a segment."""
 
-COSTS = Costs()
+ROOMY = 0.3
+"""The share of ``STAY`` in a segment that has several sentences itself."""
+
+SKIP_FIRST, SKIP, SKIP_MOST = 1.0, 3.0, 40.0
+"""Leaving out any segments before others; added for each of them; and the most that it costs in
+all: also a long passage can be missing."""
+
+BACK, BACK_EACH = 2.0, 1.0
+"""Going back; added for each segment."""
+
+AGAIN = 2.0
+"""Beginning a second piece on the same segment."""
+
+ENTER, LEAVE = (12.0, 9.0, 9.0, 6.0, 5.0, 4.0), (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
+"""Beginning a piece that belongs to no segment, and ending it."""
+
+FREE = 8.0
+"""Translating a segment freely, so that its words say nothing, only their number."""
+
+SPREAD, UNLIKE_MOST = 0.4, 8.0
+"""How far the logarithm of a piece's length is from its segment's, as a standard deviation, and the
+most that its length costs."""
 
 CHUNK = 256
 """Words that are looked for in the same range of segments."""
@@ -294,9 +286,9 @@ class _Chunk(NamedTuple):
         """
         away = np.arange(len(self.counts)) + self.low - state
         skipped = np.maximum(self.counts[max(state - 1 - self.low, 0)] - self.counts, 0)
-        ahead = np.minimum(COSTS.skip_first + COSTS.skip * skipped, COSTS.most) * (skipped > 0)
-        price = np.where(away < 0, ahead, COSTS.back + COSTS.back_each * away)
-        price[away == 0] = COSTS.again
+        ahead = np.minimum(SKIP_FIRST + SKIP * skipped, SKIP_MOST) * (skipped > 0)
+        price = np.where(away < 0, ahead, BACK + BACK_EACH * away)
+        price[away == 0] = AGAIN
         return int((self.ended[word - self.first] - price).argmax()) + self.low
 
 
@@ -316,10 +308,10 @@ class _Search:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
-        self.moves = list(COSTS.move)
-        self.moves[Boundary.SENTENCE] += COSTS.in_line * min(1.0, lines.sum() / segments.sum())
+        self.moves = list(MOVE)
+        self.moves[Boundary.SENTENCE] += IN_LINE * min(1.0, lines.sum() / segments.sum())
         self.lengths = np.append(0.0, evidence.lengths)
-        self.shares = np.where(np.append(False, evidence.roomy), COSTS.roomy, 1.0)
+        self.shares = np.where(np.append(False, evidence.roomy), ROOMY, 1.0)
         # A document ends like a paragraph.
         self.boundaries = np.append(evidence.boundaries, Boundary.PARAGRAPH)
         states = len(self.lengths)
@@ -339,10 +331,10 @@ class _Search:
         with_words = np.maximum.accumulate(np.where(expected > 0, states, 0))
         beside = with_words[np.maximum(states - 1, 0)]
         ratios = self.evidence.block(first, last, low, high)
-        stays = np.outer(COSTS.stay, self.shares[here]).astype(np.float32)
+        stays = np.outer(STAY, self.shares[here]).astype(np.float32)
         most = _most_words(expected)
         away = np.log(np.arange(most, 0, -1)[:, None] + 2) - np.log(expected + 2)
-        unlike = np.minimum(COSTS.length, (away / COSTS.spread) ** 2 / 2).astype(np.float32)
+        unlike = np.minimum(UNLIKE_MOST, (away / SPREAD) ** 2 / 2).astype(np.float32)
         before = self.begun[:, :, here]
         begun = np.concatenate([before, np.empty((2, size, len(states)), np.float32)], axis=1)
         ended, lost, since = self.ended[here], self.lost[here], self.since[here]
@@ -354,15 +346,15 @@ class _Search:
             start = _starts(ended, counts, beside, low) - self.moves[kind]
             row = before.shape[1] + word
             begun[0, row] = start - total + stays[kind]
-            begun[1, row] = start - COSTS.free
-            entered = ended - COSTS.enter[kind]
+            begun[1, row] = start - FREE
+            entered = ended - ENTER[kind]
             since = np.where(entered > lost, first + word, since)
             lost = np.maximum(entered, lost)
             total += ratios[word] - stays[kind]
             pieces = begun[:, row - most + 1 : row + 1] - unlike
             chosen = pieces.argmax(1)
             by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
-            left = lost - COSTS.leave[following]
+            left = lost - LEAVE[following]
             ended = np.maximum(by_words, freely)
             length = most - np.where(freely > by_words, chosen[1], chosen[0])
             sizes[word] = np.where(left > ended, since - (first + word + 1), length)
@@ -383,14 +375,14 @@ def _most_words(expected: Floats) -> int:
 
 def _starts(ended: Singles, counts: Singles, beside: Integers, low: int) -> Singles:
     """The best score of beginning a piece on each state, but for the cost of ``move``."""
-    best = ended - COSTS.again
-    ahead = np.maximum.accumulate(ended + COSTS.skip * counts)
-    ahead -= COSTS.skip * counts + COSTS.skip_first
-    ahead = np.maximum(ahead, np.maximum.accumulate(ended) - COSTS.most)
+    best = ended - AGAIN
+    ahead = np.maximum.accumulate(ended + SKIP * counts)
+    ahead -= SKIP * counts + SKIP_FIRST
+    ahead = np.maximum(ahead, np.maximum.accumulate(ended) - SKIP_MOST)
     np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
     np.maximum(best[1:], ended[beside[1:]], out=best[1:])
-    steps = COSTS.back_each * np.arange(len(ended), dtype=np.float32)
-    behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - COSTS.back
+    steps = BACK_EACH * np.arange(len(ended), dtype=np.float32)
+    behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - BACK
     np.maximum(best[:-1], behind[1:] + steps[:-1], out=best[:-1])
     if low == 0:  # it is no segment
         best[0] = -np.inf
