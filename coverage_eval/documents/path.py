@@ -327,9 +327,8 @@ class _Search:
         states = np.arange(high - low)
         expected = self.lengths[here]
         counts = np.cumsum(expected > 0).astype(np.float32)
-        # The last segment with words before each state: those between are left out for nothing.
+        # The last segment with words up to each state: those behind it are left out for nothing.
         with_words = np.maximum.accumulate(np.where(expected > 0, states, 0))
-        beside = with_words[np.maximum(states - 1, 0)]
         ratios = self.evidence.block(first, last, low, high)
         stays = np.outer(STAY, self.shares[here]).astype(np.float32)
         most = _most_words(expected)
@@ -343,7 +342,7 @@ class _Search:
         total = np.zeros(len(states), np.float32)
         kinds = self.boundaries[first : last + 1].tolist()
         for word, (kind, following) in enumerate(pairwise(kinds)):
-            start = _starts(ended, counts, beside, low) - self.moves[kind]
+            start = _starts(ended, counts, with_words, low) - self.moves[kind]
             row = before.shape[1] + word
             begun[0, row] = start - total + stays[kind]
             begun[1, row] = start - FREE
@@ -373,14 +372,14 @@ def _most_words(expected: Floats) -> int:
     return 3 * int(expected.max()) + 10
 
 
-def _starts(ended: Singles, counts: Singles, beside: Integers, low: int) -> Singles:
+def _starts(ended: Singles, counts: Singles, with_words: Integers, low: int) -> Singles:
     """The best score of beginning a piece on each state, but for the cost of ``move``."""
     best = ended - AGAIN
     ahead = np.maximum.accumulate(ended + SKIP * counts)
     ahead -= SKIP * counts + SKIP_FIRST
-    ahead = np.maximum(ahead, np.maximum.accumulate(ended) - SKIP_MOST)
-    np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
-    np.maximum(best[1:], ended[beside[1:]], out=best[1:])
+    far = np.maximum.accumulate(ended) - SKIP_MOST
+    ahead = np.maximum.reduce([ahead, far, ended, ended[with_words]])
+    np.maximum(best[1:], ahead[:-1], out=best[1:])
     steps = BACK_EACH * np.arange(len(ended), dtype=np.float32)
     behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - BACK
     np.maximum(best[:-1], behind[1:] + steps[:-1], out=best[:-1])

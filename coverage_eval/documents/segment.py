@@ -408,11 +408,7 @@ class Segmenter:
         )
 
     def _check_fit(
-        self,
-        source: SourceWords,
-        evidence: Evidence,
-        path: Sequence[Run],
-        unknown: Flags,
+        self, source: SourceWords, evidence: Evidence, path: Sequence[Run], unknown: Flags
     ) -> None:
         """Refuse an output that is no translation of its source, or has it in another order.
 
