@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from coverage_eval.core.checks import WITHOUT_SPACES
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
@@ -32,13 +33,6 @@ CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
 
 MARKUP = re.compile(r"[#*_`~|>=+<-]+")
 """A token of such characters only is markup: a heading, a list, a rule, code or a table."""
-
-UNSPACED = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003ffff]"
-)
-"""A character of Thai, Lao, Tibetan, Burmese, Khmer, Japanese or Chinese, which have no spaces
-between words."""
 
 _EMPHASIS = "*_`~#|>"
 _ENTITY = re.compile(r"&\w+;")
@@ -164,7 +158,7 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     character counts as a word in their place.
     """
     text = "".join(map("".join, lines)) if name in {"13a", "intl"} else ""
-    unspaced = len(text) - len(UNSPACED.sub("", text))
+    unspaced = len(text) - len(WITHOUT_SPACES.sub("", text))
     return "char" if 2 * unspaced > sum(map(str.isalpha, text)) else name
 
 
@@ -227,7 +221,7 @@ def _boundaries(
             is_inside = 2 * cut < len(broken) and not is_whole
             before = Boundary.BREAK if is_inside else Boundary.LINE
         spaced = start > 0 and text[start - 1].isspace()
-        if by_character and spaced and UNSPACED.match(token):
+        if by_character and spaced and WITHOUT_SPACES.match(token):
             before = max(before, Boundary.CLAUSE)
         opens = spaced and text[start + len(token) : start + len(token) + 1].strip()
         # It belongs to the sentence that it closes.
