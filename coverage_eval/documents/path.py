@@ -6,8 +6,8 @@ words, or freely, so that only its length speaks for it; or it belongs to none. 
 free at a sentence's end and costs elsewhere; leaving out segments costs, and so do going back and a
 length that the segment does not suggest. The path is Viterbi's.
 
-Time and memory are linear in the number of words: in long documents, words that occur seldom and
-have one likely segment are anchors, and each word is only looked for near its anchors.
+Time and memory are linear in the number of words: words that occur seldom and have few likely
+segments are anchors, and each word is only looked for near a line through them.
 """
 
 from __future__ import annotations
@@ -236,7 +236,8 @@ CHUNK = 256
 """Words that are looked for in the same range of segments."""
 
 MARGIN = 128
-"""How many segments away from where its anchors put a word it is looked for."""
+"""How many segments away from where the anchors put a word it is looked for, at most; a document of
+so many segments is searched whole."""
 
 RARE, LIKELY = 16, 3.0
 """An anchor comes so often in the output, and is likely in so many segments, at most; and the least

@@ -13,15 +13,17 @@ from enum import IntEnum
 from functools import cached_property
 from html import unescape
 from itertools import chain, compress, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from coverage_eval.core.checks import WITHOUT_SPACES
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -130,6 +132,8 @@ class SourceWords(NamedTuple):
     @classmethod
     def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
         """Tokenise the lines of a source."""
+        from scipy import sparse  # not above: reports need only find_tokens
+
         cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
         has_words = [any(map(str.isalnum, "".join(line))) for line in cut]
         kept = [
