@@ -360,7 +360,7 @@ class _Search:
             sizes[word] = np.where(left > ended, since - (first + word + 1), length)
             ended = np.maximum(left, ended)
             all_ended.append(ended)
-        found = _Chunk(first, low, counts, np.array(all_ended), sizes)
+        found = _Chunk(first, low, counts, np.array(all_ended), sizes)  # as it was, copied
         begun[0] += total
         best = ended.max()  # single precision is enough for what is above it
         self.begun[:, :, here] = begun[:, size:] - best
@@ -374,7 +374,7 @@ def _most_words(expected: Floats) -> int:
 
 
 def _starts(ended: Singles, counts: Singles, with_words: Integers, low: int) -> Singles:
-    """The best score of beginning a piece on each state, but for the cost of ``move``."""
+    """The best score of beginning a piece on each state, but for the cost of ``MOVE``."""
     best = ended - AGAIN
     ahead = np.maximum.accumulate(ended + SKIP * counts)
     ahead -= SKIP * counts + SKIP_FIRST
