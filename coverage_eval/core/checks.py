@@ -426,10 +426,13 @@ def why_untokenised(text: SampledText) -> str | None:
     return f"{percent(glued / punctuated)} of the segments have punctuation attached to words"
 
 
-# Thai to Lao, Burmese, Khmer, kana, Han.
-_WITHOUT_SPACES = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+WITHOUT_SPACES = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]"
 )
+"""A character of Thai, Lao, Tibetan, Burmese, Khmer, Japanese or Chinese, which have no spaces
+between words."""
+
 UNSEGMENTED_CHARACTERS = 7.0
 """Letters per token: segmented Japanese has 1.6, Chinese 1.7, Thai about 4; unsegmented text has 10
 to 40."""
@@ -439,7 +442,7 @@ def why_unsegmented(text: SampledText) -> str | None:
     """Letters per token if a text seems not to be split into words; None if it is."""
     if not text.has_enough or not is_unsegmented_script(text):
         return None
-    found = {token: len(_WITHOUT_SPACES.findall(token)) for token in text.counts}
+    found = {token: len(WITHOUT_SPACES.findall(token)) for token in text.counts}
     tokens = sum(text.counts[token] for token, number in found.items() if number)
     letters = sum(text.counts[token] * number for token, number in found.items())
     if letters <= UNSEGMENTED_CHARACTERS * tokens:
@@ -449,7 +452,7 @@ def why_unsegmented(text: SampledText) -> str | None:
 
 def is_unsegmented_script(text: SampledText) -> bool:
     """Whether a third of the tokens or more are in a script without spaces between words."""
-    tokens = sum(n for token, n in text.counts.items() if _WITHOUT_SPACES.search(token))
+    tokens = sum(n for token, n in text.counts.items() if WITHOUT_SPACES.search(token))
     return 0 < tokens >= text.tokens / 3
 
 

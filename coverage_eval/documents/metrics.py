@@ -68,19 +68,19 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
     mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
     if cut.line > passage.first:
         return (replace(mark, said=f"line {cut.line} of lines {passage.lines}"),)
-    amount, detail = float(passage.words), passage.to_dict()
+    amount, detail = float(passage.words), passage._asdict()
     return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
 
 def extra_marks(cut: LineCut) -> Iterator[Mark]:
     """The marks of text that belongs to no line, beside the line that it stands behind.
 
-    ``detail`` has the positions of its characters in the output, from 0, its probability, and the
-    line from 1 that it ``repeats``, or None.
+    ``detail`` has the positions of its characters in the output, from 0, and the line from 1 that
+    it ``repeats``, or None.
     """
     for piece in cut.extra:
         kind, whole = ADDED if piece.repeats is None else AGAIN, piece.to_dict()
-        detail = {name: whole[name] for name in ("start", "end", "probability", "repeats")}
+        detail = {name: whole[name] for name in ("start", "end", "repeats")}
         said = f"{piece.text} ({piece.place})"
         yield Mark("output", (), kind, piece.text, float(piece.words), detail=detail, said=said)
 

@@ -6,13 +6,13 @@ words, or freely, so that only its length speaks for it; or it belongs to none. 
 free at a sentence's end and costs elsewhere; leaving out segments costs, and so do going back and a
 length that the segment does not suggest. The path is Viterbi's.
 
-Time and memory are linear in the number of words: in long documents, words that occur seldom and
-have one likely segment are anchors, and each word is only looked for near its anchors.
+Time and memory are linear in the number of words: words that occur seldom and have few likely
+segments are anchors, and each word is only looked for near a line through them.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -158,8 +158,7 @@ class Evidence:
         else:
             chances, usual = table.between(source.types, distinct), table.frequencies(distinct)
         types = np.array([words.types[token] for token in words.tokens], np.int64)
-        shape = (len(source.lengths), len(source.types))
-        given = sparse.csr_matrix((source.shares, (source.lines, source.kinds)), shape) @ chances
+        given = source.shares @ chances
         expected = np.asarray(given.T @ (source.lengths / source.lengths.sum())).ravel()
         here = (np.bincount(types, minlength=len(distinct)) / len(types) + expected) / 2
         others = source.different - 1
@@ -198,94 +197,60 @@ class Run(NamedTuple):
     segment: int
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Costs of a path, as negative natural logarithms; lists are by ``Boundary``.
+# Costs of a path, as negative natural logarithms. What has six values is by ``Boundary``.
 
-    Attributes:
-        move: Beginning a piece on another segment.
-        stay: Going on with a segment.
-        roomy: The share of ``stay`` in a segment that has several sentences itself.
-        in_line: Added to ``move`` at a sentence's end inside a line if the output has as many lines
-            as the source; less in proportion if it has fewer.
-        skip_first: Leaving out any segments before others; added to ``skip`` for each of them.
-        skip: Leaving out a segment.
-        most: The most that leaving out segments costs: also a long passage can be missing.
-        back: Going back; added to ``back_each`` for each segment.
-        back_each: Going back by a segment.
-        again: Beginning a second piece on the same segment.
-        enter: Beginning a piece that belongs to no segment.
-        leave: Ending it.
-        free: Translating a segment freely, so that its words say nothing, only their number.
-        spread: How far the logarithm of a piece's length is from its segment's, as a standard
-            deviation.
-        length: The most that a piece's length costs.
-    """
+MOVE = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
+"""Beginning a piece on another segment."""
 
-    move: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
-    stay: tuple[float, ...] = (0.0, 0.0, 1.5, 1.5, 3.0, 4.0)
-    roomy: float = 0.3
-    in_line: float = 2.0
-    skip_first: float = 1.0
-    skip: float = 3.0
-    most: float = 40.0
-    back: float = 2.0
-    back_each: float = 1.0
-    again: float = 2.0
-    enter: tuple[float, ...] = (12.0, 9.0, 9.0, 6.0, 5.0, 4.0)
-    leave: tuple[float, ...] = (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
-    free: float = 8.0
-    spread: float = 0.4
-    length: float = 8.0
+IN_LINE = 2.0
+"""Added to ``MOVE`` at a sentence's end inside a line if the output has as many lines as the
+source; less in proportion if it has fewer."""
 
-    def moves(self, evidence: Evidence) -> Sequence[float]:
-        """The costs ``move`` for this output, whose lines say more if it has many of them."""
-        lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
-        move = list(self.move)
-        move[Boundary.SENTENCE] += self.in_line * min(1.0, float(lines.sum() / segments.sum()))
-        return move
+STAY = (0.0, 0.0, 1.5, 1.5, 3.0, 4.0)
+"""Going on with a segment."""
 
-    def of_lengths(self, lengths: Integers, expected: Floats) -> Floats:
-        """The costs of pieces of these lengths, where others are expected."""
-        away = (np.log(lengths + 2) - np.log(expected + 2)) / self.spread
-        return np.asarray(np.minimum(self.length, away**2 / 2), np.float64)
+ROOMY = 0.3
+"""The share of ``STAY`` in a segment that has several sentences itself."""
 
+SKIP_FIRST, SKIP, SKIP_MOST = 1.0, 3.0, 40.0
+"""Leaving out any segments before others; added for each of them; and the most that it costs in
+all: also a long passage can be missing."""
 
-COSTS = Costs()
+BACK, BACK_EACH = 2.0, 1.0
+"""Going back; added for each segment."""
 
-WHOLE = 256
-"""Documents of at most this number of segments are searched without anchors."""
+AGAIN = 2.0
+"""Beginning a second piece on the same segment."""
+
+ENTER, LEAVE = (12.0, 9.0, 9.0, 6.0, 5.0, 4.0), (6.0, 3.0, 1.0, 0.0, 0.0, 0.0)
+"""Beginning a piece that belongs to no segment, and ending it."""
+
+FREE = 8.0
+"""Translating a segment freely, so that its words say nothing, only their number."""
+
+SPREAD, UNLIKE_MOST = 0.4, 8.0
+"""How far the logarithm of a piece's length is from its segment's, as a standard deviation, and the
+most that its length costs."""
 
 CHUNK = 256
 """Words that are looked for in the same range of segments."""
 
-MARGIN = 16
-"""Segments before and after its anchors in which a word is looked for."""
-
-NEAR = 3
-"""How many anchors before and after a word's own place bound its range: single ones may err."""
+MARGIN = 128
+"""How many segments away from where the anchors put a word it is looked for, at most; a document of
+so many segments is searched whole."""
 
 RARE, LIKELY = 16, 3.0
 """An anchor comes so often in the output, and is likely in so many segments, at most; and the least
 logarithm of its ratio there."""
 
-MAX_CELLS = 30_000_000
-"""The most pairs of a word and a segment; in documents that repeat themselves, so that they have
-few anchors, the search keeps near the straight line between those."""
-
 
 def find_path(evidence: Evidence) -> list[Run]:
     """Find the pieces of a document, which has at least one word and one segment."""
-    chunks: list[_Chunk] = []
-    for where in _ranges(evidence):
-        chunks.append(_Chunk(where, evidence, chunks[-1] if chunks else None))
-    counted = evidence.lengths > 0
-    behind = np.concatenate([np.cumsum(counted[::-1])[::-1], [0]])
-    last = chunks[-1]
-    lost = _skip_costs(behind[last.low : last.high])
-    state = int((last.ended[-1] - lost).argmax()) + last.low
-    path: list[Run] = []
+    search = _Search(evidence)
+    chunks = [search.chunk(*where) for where in _ranges(evidence)]
     word = len(evidence.types)
+    state = chunks[-1].state_before(word, len(evidence.lengths) + 1)
+    path: list[Run] = []
     while word:
         chunk = chunks[(word - 1) // CHUNK]
         size = int(chunk.sizes[word - 1 - chunk.first, state - chunk.low])
@@ -296,195 +261,169 @@ def find_path(evidence: Evidence) -> list[Run]:
     return path[::-1]
 
 
-def _skip_costs(skipped: Integers | Singles) -> Floats:
-    price = np.minimum(COSTS.skip_first + COSTS.skip * skipped, COSTS.most)
-    return np.asarray(np.where(skipped > 0, price, 0.0), np.float64)
-
-
-class _Chunk:
-    """Some words in a range of states; state 0 is before all segments, state n in the n-th.
+class _Chunk(NamedTuple):
+    """Some words that were looked for in a range of states.
 
     Attributes:
+        first: The first word.
+        low: The first state.
+        counts: Number of segments with words up to each state, ``[states]``.
         ended: The best score of all words before one if a piece ends there, on a state or, behind
-            it, nowhere, above the best one before the chunk, ``[words + 1, states]``.
+            it, nowhere, ``[words + 1, states]``.
         sizes: The number of words of the last piece of that path; negative if it belongs to no
             segment, ``[words, states]``.
     """
 
-    def __init__(
-        self, where: tuple[int, int, int, int], evidence: Evidence, before: _Chunk | None
-    ) -> None:
-        self.first, self.last, self.low, self.high = where
-        low, high = self.low, self.high
-        lengths = np.append(0.0, evidence.lengths)
-        counted = lengths > 0
-        counts = np.cumsum(counted)[low:high]
-        self.counts = (counts - counts[0]).astype(np.float32)  # no view of all segments' counts
-        # The last segment with words before each state: those between are left out for nothing.
-        with_words = np.maximum.accumulate(np.where(counted, np.arange(len(counted)), 0))
-        self.beside = np.maximum(with_words[np.maximum(np.arange(low, high) - 1, 0)] - low, 0)
-        expected = lengths[low:high]
-        move, size, width = COSTS.moves(evidence), self.last - self.first, high - low
-        ratios = evidence.block(self.first, self.last, low, high)
-        share = np.where(np.append(False, evidence.roomy)[low:high], COSTS.roomy, 1.0)
-        stays = np.outer(COSTS.stay, share).astype(np.float32)
-        most = 3 * int(expected.max()) + 10
-        by_length = -COSTS.of_lengths(np.arange(most, 0, -1)[:, None], expected).astype(np.float32)
-        begun, ended, lost, since = self._before(before, most)
-        self.sizes = np.empty((size, width), np.int32)
-        self.ended = np.empty((size + 1, width), np.float32)
-        self.ended[0] = ended
-        total = np.zeros(width, np.float32)
-        # A document ends like a paragraph.
-        kinds = np.append(evidence.boundaries, Boundary.PARAGRAPH)[self.first : self.last + 1]
-        states = np.arange(width)
-        for word, (kind, following) in enumerate(pairwise(kinds.tolist())):
-            start = self._starts(ended) - move[kind]
-            row = most + word
-            begun[0, row] = start - total + stays[kind]
-            begun[1, row] = start - COSTS.free
-            entered = ended - COSTS.enter[kind]
-            since = np.where(entered > lost, self.first + word, since)
-            lost = np.maximum(entered, lost)
-            total += ratios[word] - stays[kind]
-            pieces = begun[:, row - most + 1 : row + 1] + by_length
-            chosen = pieces.argmax(1)
-            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
-            ended = np.maximum(by_words, freely)
-            sizes = most - np.where(freely > by_words, chosen[1], chosen[0])
-            left = lost - COSTS.leave[following]
-            self.sizes[word] = np.where(left > ended, since - (self.first + word + 1), sizes)
-            ended = np.maximum(left, ended)
-            self.ended[word + 1] = ended
-        self.begun = begun[:, -most:]
-        self.begun[0] += total
-        self.lost, self.since = lost, since
-
-    def _starts(self, ended: Singles) -> Singles:
-        """The best score of beginning a piece on each state, but for the cost of ``move``."""
-        best = ended - COSTS.again
-        if self.low == 0:
-            best[0] = -np.inf
-        ahead = np.maximum.accumulate(ended + COSTS.skip * self.counts)
-        ahead -= COSTS.skip * self.counts + COSTS.skip_first
-        ahead = np.maximum(ahead, np.maximum.accumulate(ended) - COSTS.most)
-        np.maximum(best[1:], np.maximum(ahead, ended)[:-1], out=best[1:])
-        np.maximum(best[1:], ended[self.beside[1:]], out=best[1:])
-        steps = COSTS.back_each * np.arange(len(ended), dtype=np.float32)
-        behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - COSTS.back
-        inner = slice(int(self.low == 0), -1)
-        np.maximum(best[inner], behind[1:][inner.start :] + steps[inner], out=best[inner])
-        return best
+    first: int
+    low: int
+    counts: Singles
+    ended: Singles
+    sizes: NDArray[np.int32]
 
     def state_before(self, word: int, state: int) -> int:
-        """The state from which the best path comes to a piece that begins at a word."""
-        ended = self.ended[word - self.first]
-        begun, states = state - self.low, np.arange(len(ended))
-        skipped = np.maximum(self.counts[max(begun - 1, 0)] - self.counts, 0)
-        behind = COSTS.back + COSTS.back_each * (states - begun)
-        price = np.where(states < begun, _skip_costs(skipped), behind)
-        price[begun] = COSTS.again
-        return int((ended - price).argmax()) + self.low
+        """The state from which the best path comes to a piece that begins at a word.
 
-    def _before(
-        self, before: _Chunk | None, most: int
-    ) -> tuple[Singles, Singles, Singles, Integers]:
-        """Where the search stands before the first word.
-
-        Returns:
-            The scores of beginning a piece at each of the last ``most`` words, and of this chunk's,
-            by its words, and freely; the best scores of ending a piece, and of being nowhere, and
-            since which word.
+        The end of the document is a state behind the last one.
         """
-        low, width = self.low, self.high - self.low
-        begun = np.full((2, most + self.last - self.first, width), -np.inf, np.float32)
-        ended = np.full(width, -np.inf, np.float32)
-        lost, since = ended.copy(), np.zeros(width, np.int64)
-        if before is None:
-            ended[0] = 0.0
-            return begun, ended, lost, since
-        shared = slice(max(low, before.low), min(self.high, before.high))
-        here = slice(shared.start - low, shared.stop - low)
-        there = slice(shared.start - before.low, shared.stop - before.low)
-        kept = min(most, before.begun.shape[1])
-        begun[:, most - kept : most, here] = before.begun[:, -kept:, there]
-        ended[here], lost[here] = before.ended[-1, there], before.lost[there]
-        since[here] = before.since[there]
-        del before.begun
+        away = np.arange(len(self.counts)) + self.low - state
+        skipped = np.maximum(self.counts[max(state - 1 - self.low, 0)] - self.counts, 0)
+        ahead = np.minimum(SKIP_FIRST + SKIP * skipped, SKIP_MOST) * (skipped > 0)
+        price = np.where(away < 0, ahead, BACK + BACK_EACH * away)
+        price[away == 0] = AGAIN
+        return int((self.ended[word - self.first] - price).argmax()) + self.low
+
+
+class _Search:
+    """Viterbi's search; state 0 is before all segments, state n in the n-th.
+
+    Ranges of states only move ahead, so each state is as it was left, or not yet reached.
+
+    Attributes:
+        begun: The scores of beginning a piece at each of the last words, by its words, and freely,
+            ``[2, words, states]``.
+        ended: The best score of all words so far if a piece ends here, ``[states]``.
+        lost: The same if the path is nowhere, behind a state, ``[states]``.
+        since: The first word that is nowhere, ``[states]``.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
+        self.moves = list(MOVE)
+        self.moves[Boundary.SENTENCE] += IN_LINE * min(1.0, lines.sum() / segments.sum())
+        self.lengths = np.append(0.0, evidence.lengths)
+        self.shares = np.where(np.append(False, evidence.roomy), ROOMY, 1.0)
+        # A document ends like a paragraph.
+        self.boundaries = np.append(evidence.boundaries, Boundary.PARAGRAPH)
+        states = len(self.lengths)
+        self.begun = np.full((2, _most_words(self.lengths), states), -np.inf, np.float32)
+        self.ended = np.full(states, -np.inf, np.float32)
+        self.ended[0] = 0.0
+        self.lost = np.full(states, -np.inf, np.float32)
+        self.since = np.zeros(states, np.int64)
+
+    def chunk(self, first: int, last: int, low: int, high: int) -> _Chunk:
+        """Go on with the words ``first`` to ``last`` in the states ``low`` to ``high``."""
+        here, size = slice(low, high), last - first
+        states = np.arange(high - low)
+        expected = self.lengths[here]
+        counts = np.cumsum(expected > 0).astype(np.float32)
+        # The last segment with words up to each state: those behind it are left out for nothing.
+        with_words = np.maximum.accumulate(np.where(expected > 0, states, 0))
+        ratios = self.evidence.block(first, last, low, high)
+        stays = np.outer(STAY, self.shares[here]).astype(np.float32)
+        most = _most_words(expected)
+        away = np.log(np.arange(most, 0, -1)[:, None] + 2) - np.log(expected + 2)
+        unlike = np.minimum(UNLIKE_MOST, (away / SPREAD) ** 2 / 2).astype(np.float32)
+        before = self.begun[:, :, here]
+        begun = np.concatenate([before, np.empty((2, size, len(states)), np.float32)], axis=1)
+        ended, lost, since = self.ended[here], self.lost[here], self.since[here]
+        sizes = np.empty((size, len(states)), np.int32)
+        all_ended = [ended]
+        total = np.zeros(len(states), np.float32)
+        kinds = self.boundaries[first : last + 1].tolist()
+        for word, (kind, following) in enumerate(pairwise(kinds)):
+            start = _starts(ended, counts, with_words, low) - self.moves[kind]
+            row = before.shape[1] + word
+            begun[0, row] = start - total + stays[kind]
+            begun[1, row] = start - FREE
+            entered = ended - ENTER[kind]
+            since = np.where(entered > lost, first + word, since)
+            lost = np.maximum(entered, lost)
+            total += ratios[word] - stays[kind]
+            pieces = begun[:, row - most + 1 : row + 1] - unlike
+            chosen = pieces.argmax(1)
+            by_words, freely = pieces[0, chosen[0], states] + total, pieces[1, chosen[1], states]
+            left = lost - LEAVE[following]
+            ended = np.maximum(by_words, freely)
+            length = most - np.where(freely > by_words, chosen[1], chosen[0])
+            sizes[word] = np.where(left > ended, since - (first + word + 1), length)
+            ended = np.maximum(left, ended)
+            all_ended.append(ended)
+        found = _Chunk(first, low, counts, np.array(all_ended), sizes)  # as it was, copied
+        begun[0] += total
         best = ended.max()  # single precision is enough for what is above it
-        return begun - best, ended - best, lost - best, since
+        self.begun[:, :, here] = begun[:, size:] - best
+        self.ended[here], self.lost[here], self.since[here] = ended - best, lost - best, since
+        return found
+
+
+def _most_words(expected: Floats) -> int:
+    """The most words of a piece."""
+    return 3 * int(expected.max()) + 10
+
+
+def _starts(ended: Singles, counts: Singles, with_words: Integers, low: int) -> Singles:
+    """The best score of beginning a piece on each state, but for the cost of ``MOVE``."""
+    best = ended - AGAIN
+    ahead = np.maximum.accumulate(ended + SKIP * counts)
+    ahead -= SKIP * counts + SKIP_FIRST
+    far = np.maximum.accumulate(ended) - SKIP_MOST
+    ahead = np.maximum.reduce([ahead, far, ended, ended[with_words]])
+    np.maximum(best[1:], ahead[:-1], out=best[1:])
+    steps = BACK_EACH * np.arange(len(ended), dtype=np.float32)
+    behind = np.maximum.accumulate((ended - steps)[::-1])[::-1] - BACK
+    np.maximum(best[:-1], behind[1:] + steps[:-1], out=best[:-1])
+    if low == 0:  # it is no segment
+        best[0] = -np.inf
+    return best
 
 
 def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     """Ranges of words, and of the states that each of them may be in: first, last, low, high.
 
-    A range reaches to the one before it, so that there is a path through all of them.
+    A straight line through the anchors says where a word is likely to be. A range reaches from
+    where the words before it are to where those behind it are, since single anchors may err.
     """
-    words, segments = len(evidence.types), len(evidence.lengths)
-    first = np.arange(0, words, CHUNK)
-    last = np.minimum(words, first + CHUNK)
-    low, high = np.zeros_like(first), np.full_like(first, segments + 1)
-    if segments > WHOLE:
-        anchors = [(0, 0)] * NEAR + _anchors(evidence) + [(words, segments)] * NEAR
-        at, of = np.array(anchors).T
-        before = np.searchsorted(at, first, "right") - NEAR
-        after = np.minimum(len(at) - 1, np.searchsorted(at, last, "right") + NEAR - 1)
-        low, high = of[before], of[after]
-        widest = segments if CHUNK * (high - low).sum() <= MAX_CELLS else MAX_CELLS // words
-        gone = ((first + last) / 2 - at[before]) / np.maximum(1, at[after] - at[before])
-        middle = np.round(low + gone * (high - low)).astype(np.int64)
-        is_wide = high - low > widest
-        low = np.where(is_wide, np.maximum(low, middle - widest // 2), low)
-        high = np.where(is_wide, np.minimum(high, middle + widest // 2), high)
-        high = np.minimum(segments + 1, high + MARGIN)
-        low = np.minimum(np.maximum(0, low - MARGIN), np.append(1, high[:-1]) - 1)
-    return [(int(a), int(b), int(c), int(d)) for a, b, c, d in np.stack([first, last, low, high]).T]
+    count, segments = len(evidence.types), len(evidence.lengths)
+    likely = evidence.ratios.tocsr() > LIKELY
+    is_rare = (np.bincount(evidence.types) <= RARE) & (np.diff(likely.indptr) <= RARE)
+    words = np.flatnonzero(is_rare[evidence.types])
+    rows, places = likely[evidence.types[words]].nonzero()
+    order = np.lexsort((-places, rows))  # of those of one word, no two ascend
+    chain = order[in_order(places[order].tolist())]
+    at, of = np.r_[0, words[rows[chain]], count], np.r_[0, places[chain], segments]
+    first = np.arange(0, count, CHUNK)
+    last = np.minimum(count, first + CHUNK)
+    low = np.interp(first - CHUNK, at, of).astype(np.int64) - MARGIN
+    high = np.interp(last + CHUNK, at, of).astype(np.int64) + MARGIN
+    edges = first, last, np.maximum(low, 0), np.minimum(high, segments) + 1
+    return list(zip(*map(np.ndarray.tolist, edges), strict=True))
 
 
-def _anchors(evidence: Evidence) -> list[tuple[int, int]]:
-    """Pairs of a word and its segment, both ascending."""
-    ratios = evidence.ratios.tocsr()
-    frequencies = np.bincount(evidence.types, minlength=ratios.shape[0])
-    points: list[tuple[int, list[tuple[int, float]]]] = []
-    for word, kind in enumerate(evidence.types.tolist()):
-        if frequencies[kind] > RARE or not evidence.weights[word]:
-            continue
-        row = slice(ratios.indptr[kind], ratios.indptr[kind + 1])
-        segments, values = ratios.indices[row].tolist(), ratios.data[row].tolist()
-        likely = [pair for pair in zip(segments, values, strict=True) if pair[1] > LIKELY]
-        if 0 < len(likely) <= RARE:
-            points.append((word, likely))
-    return ascending(points)
-
-
-def ascending(points: Iterable[tuple[int, Sequence[tuple[int, float]]]]) -> list[tuple[int, int]]:
-    """The chain of the greatest weight, of pairs of which both members ascend.
-
-    Args:
-        points: First members in their order, each with its second members and their weights. In a
-            chain each first member has at most one of them; they may be equal to the one before.
-    """
-    # The best chains so far: the last second member of each, its weight, and its links. A chain
-    # that is no better than one that ends earlier is left out, so all three ascend.
-    ends: list[int] = []
-    chains: list[tuple[float, int]] = []
-    links: list[tuple[int, int, int]] = []  # both members, and the link before or -1
-    for first, seconds in points:
-        added = []
-        for second, value in seconds:
-            position = bisect_right(ends, second)
-            weight, previous = chains[position - 1] if position else (0.0, -1)
-            added.append((second, (weight + value, len(links))))
-            links.append((first, second, previous))
-        for second, weighted in added:
-            position = bisect_right(ends, second)
-            if position and chains[position - 1] > weighted:
-                continue
-            replaced = slice(bisect_left(ends, second), bisect_left(chains, weighted))
-            ends[replaced], chains[replaced] = [second], [weighted]
-    path: list[tuple[int, int]] = []
-    link = chains[-1][1] if chains else -1
-    while link >= 0:
-        first, second, link = links[link]
-        path.append((first, second))
-    return path[::-1]
+def in_order(numbers: Iterable[int]) -> list[int]:
+    """The positions of the longest chain of numbers that ascend or are equal."""
+    ends: list[int] = []  # of the best chain of each length, the last number, and its position
+    last: list[int] = []
+    before: list[int] = []  # the position before each one in its chain, or -1
+    for position, number in enumerate(numbers):
+        length = bisect_right(ends, number)
+        ends[length : length + 1] = [number]
+        last[length : length + 1] = [position]
+        before.append(last[length - 1] if length else -1)
+    chain: list[int] = []
+    position = last[-1] if last else -1
+    while position >= 0:
+        chain.append(position)
+        position = before[position]
+    return chain[::-1]

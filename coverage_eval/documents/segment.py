@@ -24,16 +24,14 @@ from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
 from coverage_eval.core.checks import percent
 from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.metric import Floats
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.path import (
-    COSTS,
     NOWHERE,
     Evidence,
     Run,
     WordTable,
-    ascending,
     find_path,
+    in_order,
 )
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, SourceWords, tokenizer_for
 from fast_align_wrapper.text import Segment
@@ -63,12 +61,6 @@ MAX_AGAIN = 0.5
 MIN_SAME = 0.6
 """A second piece of a line says it again if it shares this many of the words of the longer one."""
 
-NEAR = 3
-"""How many lines away from a piece its other possible lines are."""
-
-BATCH = 64
-"""Pieces whose probabilities are found together."""
-
 _LINE_END = re.compile(r"\s*\n\s*")
 
 
@@ -81,7 +73,6 @@ class Piece(NamedTuple):
         end: The position after its last character.
         text: Its text, with a space in place of each line end.
         words: Number of words; markup is not counted.
-        probability: The mean probability of its words' line.
         repeats: The line whose translation it repeats, from 0; None if it repeats none.
     """
 
@@ -90,7 +81,6 @@ class Piece(NamedTuple):
     end: int
     text: str
     words: int
-    probability: float
     repeats: int | None = None
 
     @property
@@ -111,30 +101,23 @@ class Passage(NamedTuple):
     """Neighbouring source lines without a translation.
 
     Attributes:
+        kind: ``sentence`` for one line, ``passage`` for several.
         document: The document's name.
         first: The number of its first line in the document's source, from 1.
         last: That of its last line.
         words: Number of words of these lines.
     """
 
+    kind: str
     document: str
     first: int
     last: int
     words: int
 
     @property
-    def kind(self) -> str:
-        """``sentence`` for one line, ``passage`` for several."""
-        return "sentence" if self.first == self.last else "passage"
-
-    @property
     def lines(self) -> str:
         """The numbers of its lines, such as ``44 to 46``."""
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
-
-    def to_dict(self) -> dict[str, object]:
-        """The passage as plain values; lines count from 1."""
-        return {"kind": self.kind, **self._asdict()}
 
     def __str__(self) -> str:
         line, it = ("line", "it") if self.first == self.last else ("lines", "them")
@@ -178,8 +161,6 @@ class Segmentation:
     Attributes:
         pieces: All pieces, in the output's order; together they are the output, except for spaces
             between them.
-        probabilities: The probability that each line has text if it has some here, or that it has
-            none if it has none here, ``[lines]``.
         source_words: Number of words of each source line, ``[lines]``.
         output_words: Number of words of the output.
         lines_of: ``"source"``, or ``"reference"`` if that gave the lines in its place.
@@ -190,7 +171,6 @@ class Segmentation:
     """
 
     pieces: tuple[Piece, ...]
-    probabilities: tuple[float, ...]
     source_words: tuple[int, ...]
     output_words: int
     lines_of: str = "source"
@@ -236,18 +216,18 @@ class Segmentation:
         """The missing lines, neighbouring ones together; lines without words do not part them."""
         passages: list[Passage] = []
         for line in self.missing:
-            first, words = line + 1, self.source_words[line]
+            kind, first, words = "sentence", line + 1, self.source_words[line]
             if passages and not any(self.source_words[passages[-1].last : line]):
                 before = passages.pop()
-                first, words = before.first, before.words + words
-            passages.append(Passage(self.name, first, line + 1, words))
+                kind, first, words = "passage", before.first, before.words + words
+            passages.append(Passage(kind, self.name, first, line + 1, words))
         return passages
 
     @property
     def moved(self) -> tuple[int, ...]:
         """The lines, from 0, that are not in the source's order; as few as explain the order."""
         begun = list(dict.fromkeys(piece.line for piece in self.pieces if piece.line is not None))
-        return tuple(sorted(set(begun) - set(_in_order(begun))))
+        return tuple(sorted(set(begun) - {begun[position] for position in in_order(begun)}))
 
     @property
     def score(self) -> float:
@@ -279,12 +259,11 @@ class Segmentation:
         Lines count from 1, characters of the output from 0. A piece that belongs to no line has no
         ``line`` and follows the piece before it.
         """
-        columns = ("line", "start", "end", "text", "probability", "repeats")
-        for line, pieces in enumerate(self.pieces_by_line):
-            rows = [piece.to_dict() for piece in pieces]
+        blank = {"start": None, "end": None, "text": "", "words": 0, "repeats": None}
+        for line, pieces in enumerate(self.pieces_by_line, start=1):
+            yield from (piece.to_dict() for piece in pieces)
             if all(piece.line is None for piece in pieces):
-                rows.append({"line": line + 1, "text": "", "probability": self.probabilities[line]})
-            yield from ({name: row.get(name) for name in columns} for row in rows)
+                yield {"line": line, **blank}
 
 
 def summary(segmentations: Sequence[Segmentation]) -> str:
@@ -299,9 +278,8 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         f"{count} {'has' if count == 1 else 'have'}"
         for count in (len(words) - blank - missing, missing)
     )
-    side = segmentations[0].lines_of if segmentations else "source"
     sentence = (
-        f"{_count(len(words), f'{side} line')}{wordless}: {with_text} text, "
+        f"{_count(len(words), f'{segmentations[0].lines_of} line')}{wordless}: {with_text} text, "
         f"{none} none ({missing / max(1, len(words) - blank):.1%})"
     )
     if len(segmentations) == 1 and missing:
@@ -419,11 +397,8 @@ class Segmenter:
             raise DataError("the output is in the source's language: it is not translated")
         path = find_path(evidence)
         self._check_fit(source, evidence, path, unknown)
-        in_place, of_lines = _probabilities(evidence, path)
-        pieces = tuple(_pieces(words, evidence, path, in_place))
         return Segmentation(
-            pieces,
-            tuple(of_lines.tolist()),
+            tuple(_pieces(words, evidence, path)),
             tuple(source.lengths.tolist()),
             int(words.is_word.sum()),
             self.lines_of,
@@ -433,11 +408,7 @@ class Segmenter:
         )
 
     def _check_fit(
-        self,
-        source: SourceWords,
-        evidence: Evidence,
-        path: Sequence[Run],
-        unknown: Flags,
+        self, source: SourceWords, evidence: Evidence, path: Sequence[Run], unknown: Flags
     ) -> None:
         """Refuse an output that is no translation of its source, or has it in another order.
 
@@ -455,7 +426,7 @@ class Segmenter:
         if fits and with_text >= MIN_ORDERED:
             return
         order = _order(evidence)
-        ordered = len(_in_order(order))
+        ordered = len(in_order(order))
         if len(order) >= MIN_UNITS and ordered < MIN_ORDERED * len(order):
             raise DataError(
                 f"the output has the {side}'s sentences in another order: of {len(order)} "
@@ -463,6 +434,7 @@ class Segmenter:
             )
         if fits:
             return
+        reason = "; is it the translation of another text?"
         tokens = evidence.types.tolist()
         trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
         again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
@@ -475,8 +447,6 @@ class Segmenter:
             reason = (
                 f", and {again:.0%} of them repeat what was said before; does it end in a loop?"
             )
-        else:
-            reason = "; is it the translation of another text?"
         expected = "a translation of its source" if self.table else "the text of its reference"
         raise DataError(
             f"the output is not {expected}: {share:.0%} of its words fit their line{reason}"
@@ -486,7 +456,7 @@ class Segmenter:
         """The segmentation of an output without words: all lines are missing."""
         lines = _lines(sources, "the source")
         lengths = tuple(SourceWords.read(lines, self.source_tokens).lengths.tolist())
-        return Segmentation((), (1.0,) * len(lines), lengths, 0, self.lines_of, source=lines)
+        return Segmentation((), lengths, 0, self.lines_of, source=lines)
 
 
 def _lines(segments: Iterable[Segment], name: str) -> list[str]:
@@ -495,45 +465,7 @@ def _lines(segments: Iterable[Segment], name: str) -> list[str]:
     return [line if isinstance(line, str) else " ".join(line) for line in listed]
 
 
-def _probabilities(evidence: Evidence, path: Sequence[Run]) -> tuple[Floats, Floats]:
-    """The probability of each piece's place, and that of each line's text, or of its lack.
-
-    A piece might also belong to no line, or to a missing line near; a piece that belongs to
-    none, to the line before it.
-    """
-    lengths = evidence.lengths
-    firsts, ends, segments = np.array(path).T
-    known = np.maximum.accumulate(np.where(segments == NOWHERE, 0, np.arange(len(segments))))
-    heads = np.maximum(segments[known], 0)
-    is_covered = np.isin(np.arange(len(lengths)), segments)
-    is_free = (lengths > 0) & ~is_covered
-    in_place, has_text = np.zeros(len(segments)), np.zeros(len(lengths))
-    for start in range(0, len(segments), BATCH):
-        part = slice(start, start + BATCH)
-        first, end, head = firsts[part], ends[part], heads[part, None]
-        low = max(0, int(head.min()) - NEAR)
-        lines = np.arange(low, min(len(lengths), int(head.max()) + NEAR + 1))
-        ratios = evidence.block(first[0], end[-1], low + 1, lines[-1] + 2)
-        scores = np.add.reduceat(ratios, first - first[0], axis=0)
-        scores = np.maximum(scores, -COSTS.free)
-        scores -= COSTS.of_lengths(end[:, None] - first[:, None], lengths[lines])
-        away = lines - head
-        is_possible = (is_free[lines] & (abs(away) <= NEAR)) | (away == 0)
-        scores = np.where(is_possible, scores, -np.inf)
-        top = np.maximum(scores.max(1), 0.0)
-        chances = np.exp(scores - top[:, None])
-        lost = np.exp(-np.array(COSTS.enter)[evidence.boundaries[first]] - top)
-        total = chances.sum(1) + lost
-        chances /= total[:, None]
-        is_outside, inside = segments[part] == NOWHERE, (chances * (away == 0)).sum(1)
-        in_place[part] = np.where(is_outside, lost / total, inside)
-        has_text[lines] = np.maximum(has_text[lines], chances.max(0))
-    return in_place, np.where(is_covered, has_text, 1 - has_text)
-
-
-def _pieces(
-    words: OutputWords, evidence: Evidence, path: Sequence[Run], probabilities: Floats
-) -> Iterator[Piece]:
+def _pieces(words: OutputWords, evidence: Evidence, path: Sequence[Run]) -> Iterator[Piece]:
     """The pieces of a path. Of those of one line, all but the longest may say it again.
 
     White space at the beginning and the end belongs to no piece, any other character to one.
@@ -542,7 +474,7 @@ def _pieces(
     by_length = sorted(path, key=lambda run: (run.last - run.first, -run.first))
     longest_by_line = {run.segment: run for run in by_length}
     starts = [0, *(int(words.starts[run.first]) for run in path[1:]), len(words.text)]
-    for run, probability, (start, stop) in zip(path, probabilities, pairwise(starts), strict=True):
+    for run, (start, stop) in zip(path, pairwise(starts), strict=True):
         longest = longest_by_line[run.segment]
         expected = evidence.types[longest.first : longest.last]
         shared = np.isin(evidence.types[run.first : run.last], expected).sum()
@@ -556,7 +488,6 @@ def _pieces(
             end=max(first, start + len(text.rstrip())),
             text=_LINE_END.sub(" ", text.strip()),
             words=int(words.is_word[run.first : run.last].sum()),
-            probability=float(probability),
             repeats=run.segment if repeats else None,
         )
 
@@ -572,11 +503,6 @@ def _order(evidence: Evidence) -> list[int]:
         if last - first >= MIN_WORDS and totals.max() + evidence.base * len(kinds) > MIN_PLACED:
             lines.append(int(totals.argmax()))
     return lines
-
-
-def _in_order(lines: Sequence[int]) -> list[int]:
-    """The longest chain of lines in the source's order; a line may come several times."""
-    return [line for _, line in ascending(enumerate([(line, 1.0)] for line in lines))]
 
 
 def segment(

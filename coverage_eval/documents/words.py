@@ -13,13 +13,17 @@ from enum import IntEnum
 from functools import cached_property
 from html import unescape
 from itertools import chain, compress, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.core.checks import WITHOUT_SPACES
 from coverage_eval.core.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -31,13 +35,6 @@ CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
 
 MARKUP = re.compile(r"[#*_`~|>=+<-]+")
 """A token of such characters only is markup: a heading, a list, a rule, code or a table."""
-
-UNSPACED = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003ffff]"
-)
-"""A character of Thai, Lao, Tibetan, Burmese, Khmer, Japanese or Chinese, which have no spaces
-between words."""
 
 _EMPHASIS = "*_`~#|>"
 _ENTITY = re.compile(r"&\w+;")
@@ -118,9 +115,7 @@ class SourceWords(NamedTuple):
 
     Attributes:
         types: The distinct words.
-        kinds: The number of each word's type, ``[words]``.
-        lines: The line of each word, ``[words]``.
-        shares: The share of each word in its line, ``[words]``, single precision.
+        shares: The share of each of them in each line, sparse ``[lines, types]``, single precision.
         lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
         roomy: Whether a line has several sentences, ``[lines]``.
         different: Number of different lines that have words.
@@ -128,9 +123,7 @@ class SourceWords(NamedTuple):
     """
 
     types: list[str]
-    kinds: Integers
-    lines: Integers
-    shares: NDArray[np.float32]
+    shares: sparse.csr_matrix
     lengths: Integers
     roomy: Flags
     different: int
@@ -139,6 +132,8 @@ class SourceWords(NamedTuple):
     @classmethod
     def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
         """Tokenise the lines of a source."""
+        from scipy import sparse  # not above: reports need only find_tokens
+
         cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
         has_words = [any(map(str.isalnum, "".join(line))) for line in cut]
         kept = [
@@ -149,11 +144,10 @@ class SourceWords(NamedTuple):
         types: dict[str, int] = {}
         kinds = [types.setdefault(token, len(types)) for token in chain.from_iterable(kept)]
         rows = np.repeat(np.arange(len(lines)), sizes)
+        shares = (1 / sizes[rows]).astype(np.float32)
         return cls(
             list(types),
-            np.array(kinds, np.int64),
-            rows,
-            (1 / sizes[rows]).astype(np.float32),
+            sparse.csr_matrix((shares, (rows, kinds)), shape=(len(lines), len(types))),
             np.where(has_words, sizes, 0),
             np.array([any(t[-1:] in SENTENCE_ENDS for t in line[:-1]) for line in kept], bool),
             len(set(map(tuple, compress(kept, has_words)))),
@@ -168,7 +162,7 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     character counts as a word in their place.
     """
     text = "".join(map("".join, lines)) if name in {"13a", "intl"} else ""
-    unspaced = len(text) - len(UNSPACED.sub("", text))
+    unspaced = len(text) - len(WITHOUT_SPACES.sub("", text))
     return "char" if 2 * unspaced > sum(map(str.isalpha, text)) else name
 
 
@@ -231,7 +225,7 @@ def _boundaries(
             is_inside = 2 * cut < len(broken) and not is_whole
             before = Boundary.BREAK if is_inside else Boundary.LINE
         spaced = start > 0 and text[start - 1].isspace()
-        if by_character and spaced and UNSPACED.match(token):
+        if by_character and spaced and WITHOUT_SPACES.match(token):
             before = max(before, Boundary.CLAUSE)
         opens = spaced and text[start + len(token) : start + len(token) + 1].strip()
         # It belongs to the sentence that it closes.

@@ -43,10 +43,8 @@ def _of_lines(
     text = "\n".join(document.lines)
     begins = [n for n in range(len(text)) if n == 0 or lines[n] != lines[n - 1]]
     ends = [*begins[1:], len(text)]
-    pieces = tuple(
-        Piece(lines[a], a, b, text[a:b], 0, 1.0) for a, b in zip(begins, ends, strict=True)
-    )
-    return Segmentation(pieces, (), (1,) * len(sources), 0)
+    pieces = tuple(Piece(lines[a], a, b, text[a:b], 0) for a, b in zip(begins, ends, strict=True))
+    return Segmentation(pieces, (1,) * len(sources), 0)
 
 
 def proportional(document: DamagedDocument, sources: Sequence[str]) -> Segmentation:

@@ -72,7 +72,6 @@ def figures(aligner: ModelAligner, own: dict[str, list[str]]) -> list[Any]:
         [float(one.measured.score(name)) for one in (table, document) for name in one.metrics],
         Omissions(aligner).sentence_scores(own["out"], None, own["src"]),
         cut.missing,
-        cut.probabilities,
     ]
 
 

@@ -20,10 +20,10 @@ pytest.importorskip("playwright")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [
         ViewedRow(n + 1, f"Quelle {n} " * 9, "" if n in {9, 10, 40} else f"output {n} " * 9,
-                  "missing" if n in {9, 10, 40} else "kept", 0.9)
+                  "missing" if n in {9, 10, 40} else "kept")
         for n in range(60)
     ]  # fmt: skip
-    rows.insert(20, ViewedRow(None, "", "a" * 300, "extra", 0.9))
+    rows.insert(20, ViewedRow(None, "", "a" * 300, "extra"))
     file = tmp_path_factory.mktemp("page") / "page.html"
     file.write_text(render_documents([ViewedDocument("one", "A sentence.", rows)], "A title"))
     return file

@@ -13,12 +13,12 @@ from coverage_eval.comparison.report.page import (
 )
 
 ROWS = [
-    ViewedRow(1, "eins <b>", "one <script>alert(1)</script>", "kept", 0.9),
-    ViewedRow(None, "", "Note & so on", "extra", 0.8),
-    ViewedRow(2, "zwei", "", "missing", 0.7),
-    ViewedRow(3, "drei", "", "missing", 0.7),
-    ViewedRow(4, "", "", "blank", 1.0),
-    ViewedRow(None, "", "one again", "again", 0.6, 1),
+    ViewedRow(1, "eins <b>", "one <script>alert(1)</script>", "kept"),
+    ViewedRow(None, "", "Note & so on", "extra"),
+    ViewedRow(2, "zwei", "", "missing"),
+    ViewedRow(3, "drei", "", "missing"),
+    ViewedRow(4, "", "", "blank"),
+    ViewedRow(None, "", "one again", "again", 1),
 ]
 
 
@@ -43,7 +43,7 @@ def test_all_text_is_escaped_and_marked():
 
 
 def test_texts_cannot_take_the_place_of_assets():
-    row = ViewedRow(1, "/*script*/", "/*style*/", "kept", 1.0)
+    row = ViewedRow(1, "/*script*/", "/*style*/", "kept")
     page = render_documents([ViewedDocument("d", "s", [row])], "t")
     assert page.count("<script>") == page.count("<style>") == 1
     assert '<td class="source" dir="auto">/*script*/</td>' in page

@@ -19,7 +19,6 @@ import coverage_eval as ce
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents import path as segment_path
 from coverage_eval.documents.path import (
-    COSTS,
     NOWHERE,
     Evidence,
     Run,
@@ -66,33 +65,33 @@ def log_probability(evidence: Evidence, path: Sequence[Run]) -> float:
     total, state = 0.0, 0
     boundaries = [*evidence.boundaries, Boundary.PARAGRAPH]
     lines, segments = evidence.boundaries >= Boundary.LINE, evidence.lengths > 0
-    move = list(COSTS.move)
-    move[Boundary.SENTENCE] += COSTS.in_line * min(1, lines.sum() / segments.sum())
+    move = list(segment_path.MOVE)
+    move[Boundary.SENTENCE] += segment_path.IN_LINE * min(1, lines.sum() / segments.sum())
     for first, last, segment in path:
         if segment == NOWHERE:
-            total -= COSTS.enter[boundaries[first]] + COSTS.leave[boundaries[last]]
+            total -= segment_path.ENTER[boundaries[first]] + segment_path.LEAVE[boundaries[last]]
             continue
         total -= move[boundaries[first]] + distance(evidence, state, segment + 1)
         said = sum(
             evidence.weights[n] * (evidence.ratios[evidence.types[n], segment] + evidence.base)
             for n in range(first, last)
         )
-        inside = sum(COSTS.stay[boundaries[n]] for n in range(first + 1, last))
-        said -= inside * (COSTS.roomy if evidence.roomy[segment] else 1)
-        away = np.log((last - first + 2) / (evidence.lengths[segment] + 2)) / COSTS.spread
-        total += max(said, -COSTS.free) - min(COSTS.length, away**2 / 2)
+        inside = sum(segment_path.STAY[boundaries[n]] for n in range(first + 1, last))
+        said -= inside * (segment_path.ROOMY if evidence.roomy[segment] else 1)
+        away = np.log((last - first + 2) / (evidence.lengths[segment] + 2)) / segment_path.SPREAD
+        total += max(said, -segment_path.FREE) - min(segment_path.UNLIKE_MOST, away**2 / 2)
         state = segment + 1
     skipped = sum(evidence.lengths[state:] > 0)
-    return float(total - (COSTS.skip_first + COSTS.skip * skipped if skipped else 0))
+    return float(total - (segment_path.SKIP_FIRST + segment_path.SKIP * skipped if skipped else 0))
 
 
 def distance(evidence: Evidence, state: int, following: int) -> float:
     if following == state:
-        return COSTS.again
+        return segment_path.AGAIN
     if following < state:
-        return COSTS.back + COSTS.back_each * (state - following)
+        return segment_path.BACK + segment_path.BACK_EACH * (state - following)
     skipped = sum(evidence.lengths[n] > 0 for n in range(state, following - 1))
-    return COSTS.skip_first + COSTS.skip * skipped if skipped else 0.0
+    return segment_path.SKIP_FIRST + segment_path.SKIP * skipped if skipped else 0.0
 
 
 @pytest.mark.parametrize("chunk", [256, 2])
@@ -119,12 +118,19 @@ def test_ranges_around_anchors_give_the_path_of_the_whole_document(segmenter, mo
     sources, targets = document(120, 5)
     output = " ".join(targets[:30] + targets[70:])
     whole = segmenter(output, sources)
-    monkeypatch.setattr(segment_path, "WHOLE", 20)
     monkeypatch.setattr(segment_path, "MARGIN", 12)
     near = segmenter(output, sources)
     same = [a == b for a, b in zip(whole.lines, near.lines, strict=True)]
     assert sum(same) >= 117
     assert near.passages[0].first in range(30, 33)
+
+
+def test_a_passage_that_moved_in_a_long_document_is_not_missing(segmenter):
+    sources, targets = document(400, 16)
+    output = [*targets[:150], *targets[180:210], *targets[150:180], *targets[210:]]
+    found = segmenter(output, sources)
+    assert sum(a == b for a, b in zip(found.lines, targets, strict=True)) >= 395
+    assert len(found.missing) <= 2
 
 
 @pytest.mark.parametrize("kept", [slice(400, 600), slice(200, 400)])
@@ -234,7 +240,6 @@ def test_equal_source_lines_are_filled_in_order(segmenter, given):
         found = segmenter(output, sources * 5)
         assert found.lines == targets * min(5, given) + [""] * (5 - given)
         assert [piece.text for piece in found.extra] == targets * max(0, given - 5)
-        assert (min(found.probabilities) < 0.5) == (given < 5)
 
 
 def test_exchanged_sentences_are_not_missing(segmenter):

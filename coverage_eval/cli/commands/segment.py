@@ -21,7 +21,7 @@ from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, render_lines
 if TYPE_CHECKING:
     from coverage_eval.documents.segment import Segmentation
 
-COLUMNS = ("document", "line", "start", "end", "probability", "repeats", "text")
+COLUMNS = ("document", "line", "start", "end", "repeats", "text")
 
 MAX_LISTED = 5
 """Documents that a closed gate names."""
@@ -42,8 +42,7 @@ class SegmentOptions:
     output_format: str = setting(
         "text",
         "Print lines of text, or each piece of the output with document, line (from 1; none for "
-        "text that was added), position of its characters (from 0), probability, and the line it "
-        "repeats.",
+        "text that was added), position of its characters (from 0), and the line it repeats.",
         flags=("-f", "--format"),
         choices=("text", "tsv", "jsonl", "json"),
     )
@@ -183,7 +182,7 @@ def _record(cut: Segmentation) -> dict[str, Any]:
     """A document for --keep and --reject."""
     return {
         **document_figures(cut),
-        "missing": [passage.to_dict() for passage in cut.passages],
+        "missing": [passage._asdict() for passage in cut.passages],
         "source": "\n".join(cut.source),
         "output": cut.output,
     }
@@ -224,7 +223,7 @@ def with_passages(
     )
     data = {
         **printed.data,
-        "passages": [passage.to_dict() for passage in passages],
+        "passages": [passage._asdict() for passage in passages],
         "additions": [{"document": name, **piece.to_dict()} for name, piece in extra],
         "documents": [document_figures(cut) for cut in documents],
     }

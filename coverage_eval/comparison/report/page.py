@@ -132,7 +132,6 @@ class ViewedRow:
         source: The source line; empty for such text.
         output: Its translation; empty if it is missing.
         kind: ``kept``, ``missing``, ``extra``, ``again`` or ``blank``.
-        probability: The probability of that, 0 to 1.
         repeats: For repeated text, the line that it repeats.
     """
 
@@ -140,7 +139,6 @@ class ViewedRow:
     source: str
     output: str
     kind: str
-    probability: float
     repeats: int | None = None
 
 
@@ -173,7 +171,7 @@ class ViewedDocument:
                 kind = "missing" if cut.source_words[line - 1] else "blank"
             is_first = line is not None and not (rows and rows[-1].line == line)
             source = cut.source[line - 1] if is_first else ""
-            rows.append(ViewedRow(line, source, text, kind, piece["probability"], repeats))
+            rows.append(ViewedRow(line, source, text, kind, repeats))
         return cls(cut.name, cut.summary(), rows)
 
     @property
