@@ -426,12 +426,14 @@ def why_untokenised(text: SampledText) -> str | None:
     return f"{percent(glued / punctuated)} of the segments have punctuation attached to words"
 
 
-WITHOUT_SPACES = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003ffff]"
+UNSPACED = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
 )
-"""A character of Thai, Lao, Tibetan, Burmese, Khmer, Japanese or Chinese, which have no spaces
-between words."""
+"""The characters of Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese, which have no spaces
+between words, as a range of a regular expression."""
+
+WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
 
 UNSEGMENTED_CHARACTERS = 7.0
 """Letters per token: segmented Japanese has 1.6, Chinese 1.7, Thai about 4; unsegmented text has 10

@@ -324,8 +324,6 @@ class Dataset(NamedTexts):
         cls, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> Dataset:
         """A segment's texts; the reference may be a list of several."""
-        if isinstance(reference, Iterator):  # it can be read only once
-            reference = list(reference)
         if reference is not None:
             several = depth(reference) > depth(hypothesis)
             reference = [[one] for one in reference] if several else [reference]

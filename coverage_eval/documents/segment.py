@@ -55,9 +55,6 @@ least number of its words."""
 
 MAX_UNKNOWN = 0.5
 
-MAX_AGAIN = 0.5
-"""An output loops if more than this share of its words end a trigram that came before."""
-
 MIN_SAME = 0.6
 """A second piece of a line says it again if it shares this many of the words of the longer one."""
 
@@ -434,18 +431,11 @@ class Segmenter:
             )
         if fits:
             return
-        reason = "; is it the translation of another text?"
-        tokens = evidence.types.tolist()
-        trigrams = [*zip(tokens, tokens[1:], tokens[2:], strict=False)]
-        again = 1 - len(set(trigrams)) / len(trigrams) if trigrams else 0.0
+        reason = "; is it the translation of another text, or does it end in a loop?"
         if (strange := unknown[types].mean()) > MAX_UNKNOWN:
             reason = (
                 f", and the model does not know {strange:.0%} of them; is it in another language, "
                 "or the model for other languages?"
-            )
-        elif again > MAX_AGAIN:
-            reason = (
-                f", and {again:.0%} of them repeat what was said before; does it end in a loop?"
             )
         expected = "a translation of its source" if self.table else "the text of its reference"
         raise DataError(

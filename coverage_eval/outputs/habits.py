@@ -25,15 +25,11 @@ from statistics import median, median_low
 from typing import NamedTuple, TypeAlias
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.checks import MIN_SEGMENTS, percent
+from coverage_eval.core.checks import MIN_SEGMENTS, UNSPACED, percent
 from coverage_eval.core.dataset import RowSample
 from coverage_eval.core.errors import Finding, Gravity
 from fast_align_wrapper.text import Segment, tokenize
 
-# Scripts without spaces between words: each letter stands for itself.
-UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-)
 # Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
 _MARKS = (
     "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"

@@ -18,12 +18,12 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.core.checks import UNSPACED
 from coverage_eval.core.dataset import Dataset, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.outputs.habits import (
     END,
     MAX_AFFIX,
-    UNSPACED,
     Habits,
     Text,
     Vocabulary,
