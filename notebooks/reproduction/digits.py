@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from coverage_eval.attention_maps import AttentionMap, save
-from coverage_eval.core.machine import with_bar
+from coverage_eval.core.machine import counted, progress_bar
 from coverage_eval.papers.printed import read_data
 from coverage_eval.plotting import attention_heatmap
 from coverage_eval.plotting.saving import save_figure
@@ -119,24 +119,25 @@ def train(
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     _, *valid = draw(VALID, lengths, [0])
     steps, losses, log = -(-examples // BATCH), [], []
-    for step in with_bar(range(1, steps + 1), f"{attention}, seed {seed}", steps):
-        _, letters, symbols = draw(BATCH, lengths, [1, seed, step])
-        scores, _ = model(letters, symbols.shape[1])
-        real = symbols >= 0
-        if layer == "softmax":
-            loss = nn.functional.cross_entropy(scores[real], symbols[real])
-        else:
-            targets = nn.functional.one_hot(symbols[real], len(SYMBOLS))
-            loss = sparsemax_loss(scores[real], targets.to(scores.dtype)).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
-        losses.append(float(loss.detach()))
-        if step % _LOGGED == 0 or step == steps:
-            means = {"step": step, "examples": step * BATCH, "loss": float(np.mean(losses))}
-            log.append({**means, **evaluate(model, *valid)})
-            losses.clear()
+    with progress_bar(f"{attention}, seed {seed}") as progress:
+        for step in counted(range(1, steps + 1), progress, steps):
+            _, letters, symbols = draw(BATCH, lengths, [1, seed, step])
+            scores, _ = model(letters, symbols.shape[1])
+            real = symbols >= 0
+            if layer == "softmax":
+                loss = nn.functional.cross_entropy(scores[real], symbols[real])
+            else:
+                targets = nn.functional.one_hot(symbols[real], len(SYMBOLS))
+                loss = sparsemax_loss(scores[real], targets.to(scores.dtype)).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+            optimizer.step()
+            losses.append(float(loss.detach()))
+            if step % _LOGGED == 0 or step == steps:
+                means = {"step": step, "examples": step * BATCH, "loss": float(np.mean(losses))}
+                log.append({**means, **evaluate(model, *valid)})
+                losses.clear()
     return model, log
 
 

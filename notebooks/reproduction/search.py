@@ -21,7 +21,7 @@ from torch import Tensor
 
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import join_words
-from coverage_eval.core.machine import with_bar
+from coverage_eval.core.machine import counted, progress_bar
 from coverage_eval.torch import Source
 
 _MARGIN = 10
@@ -285,11 +285,12 @@ def translate(
     """
     device = next(model.parameters()).device
     found: dict[int, list[Translation]] = {}
-    for batch in with_bar(batches, label, len(text.sources), lambda batch: len(batch.rows)):
-        lists = beam_search(model, batch.to(device), size=beam, penalties=penalties)
-        for row, hypotheses in zip(batch.rows, lists, strict=True):
-            source = text.sources[row]
-            found[row] = [Translation(_spell(h, source, target), h) for h in hypotheses]
+    with progress_bar(label) as progress:
+        for batch in counted(batches, progress, len(text.sources), lambda batch: len(batch.rows)):
+            lists = beam_search(model, batch.to(device), size=beam, penalties=penalties)
+            for row, hypotheses in zip(batch.rows, lists, strict=True):
+                source = text.sources[row]
+                found[row] = [Translation(_spell(h, source, target), h) for h in hypotheses]
     return [found[row] for row in range(len(text.sources))]
 
 

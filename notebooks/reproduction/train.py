@@ -46,7 +46,7 @@ from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
 from coverage_eval.attention_maps import save
 from coverage_eval.core.files import read_parallel
-from coverage_eval.core.machine import with_bar
+from coverage_eval.core.machine import counted, progress_bar
 
 _DECODED = 32  # sentences decoded at once
 COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")
@@ -166,19 +166,19 @@ class Run:
             order = np.random.default_rng([seed, epoch]).permutation(len(batches))
             model.train()
             total, words = 0.0, 0
-            label = f"{name}: epoch {epoch}"
-            for place in with_bar(range(len(batches)), label, len(batches)):
-                (chance,) = np.random.SeedSequence([seed, epoch, place]).generate_state(
-                    1, np.uint64
-                )
-                torch.manual_seed(int(chance) >> 1)  # torch wants 63 bits
-                batch = batches[order[place]].to(torch.device(self.device))
-                loss, count = objective(batch)
-                optimizer.zero_grad(set_to_none=True)
-                (loss / len(batch.rows)).backward()
-                nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-                optimizer.step()
-                total, words = total + loss.item(), words + count
+            with progress_bar(f"{name}: epoch {epoch}") as progress:
+                for place in counted(range(len(batches)), progress, len(batches)):
+                    (chance,) = np.random.SeedSequence([seed, epoch, place]).generate_state(
+                        1, np.uint64
+                    )
+                    torch.manual_seed(int(chance) >> 1)  # torch wants 63 bits
+                    batch = batches[order[place]].to(torch.device(self.device))
+                    loss, count = objective(batch)
+                    optimizer.zero_grad(set_to_none=True)
+                    (loss / len(batch.rows)).backward()
+                    nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+                    optimizer.step()
+                    total, words = total + loss.item(), words + count
             perplexity = self.perplexity(model, objective, valid)
             if not (math.isfinite(total) and math.isfinite(perplexity)):
                 raise SystemExit(f"{name}: the loss of epoch {epoch} is not finite; lower the rate")
