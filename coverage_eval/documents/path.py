@@ -235,9 +235,12 @@ most that its length costs."""
 CHUNK = 256
 """Words that are looked for in the same range of segments."""
 
-MARGIN = 128
-"""How many segments away from where the anchors put a word it is looked for, at most; a document of
-so many segments is searched whole."""
+WHOLE = 256
+"""Documents of at most this number of segments are searched whole."""
+
+MARGIN, MIN_MARGIN, MAX_CELLS = 128, 16, 16_000
+"""How many segments away from where the anchors put a word it is looked for, at most and at least;
+between these, so many that times the words of the longest piece they are no more than the third."""
 
 RARE, LIKELY = 16, 3.0
 """An anchor comes so often in the output, and is likely in so many segments, at most; and the least
@@ -300,7 +303,8 @@ class _Search:
 
     Attributes:
         begun: The scores of beginning a piece at each of the last words, by its words, and freely,
-            ``[2, words, states]``.
+            ``[2, words, states]``; of the last range alone.
+        low: The first state of that range.
         ended: The best score of all words so far if a piece ends here, ``[states]``.
         lost: The same if the path is nowhere, behind a state, ``[states]``.
         since: The first word that is nowhere, ``[states]``.
@@ -316,7 +320,8 @@ class _Search:
         # A document ends like a paragraph.
         self.boundaries = np.append(evidence.boundaries, Boundary.PARAGRAPH)
         states = len(self.lengths)
-        self.begun = np.full((2, _most_words(self.lengths), states), -np.inf, np.float32)
+        self.begun = np.empty((2, _most_words(self.lengths), 0), np.float32)
+        self.low = 0
         self.ended = np.full(states, -np.inf, np.float32)
         self.ended[0] = 0.0
         self.lost = np.full(states, -np.inf, np.float32)
@@ -335,8 +340,10 @@ class _Search:
         most = _most_words(expected)
         away = np.log(np.arange(most, 0, -1)[:, None] + 2) - np.log(expected + 2)
         unlike = np.minimum(UNLIKE_MOST, (away / SPREAD) ** 2 / 2).astype(np.float32)
-        before = self.begun[:, :, here]
-        begun = np.concatenate([before, np.empty((2, size, len(states)), np.float32)], axis=1)
+        reached = self.begun[:, :, low - self.low :]
+        before, width = reached.shape[1:]
+        begun = np.full((2, before + size, len(states)), -np.inf, np.float32)
+        begun[:, :before, :width] = reached
         ended, lost, since = self.ended[here], self.lost[here], self.since[here]
         sizes = np.empty((size, len(states)), np.int32)
         all_ended = [ended]
@@ -344,7 +351,7 @@ class _Search:
         kinds = self.boundaries[first : last + 1].tolist()
         for word, (kind, following) in enumerate(pairwise(kinds)):
             start = _starts(ended, counts, with_words, low) - self.moves[kind]
-            row = before.shape[1] + word
+            row = before + word
             begun[0, row] = start - total + stays[kind]
             begun[1, row] = start - FREE
             entered = ended - ENTER[kind]
@@ -363,7 +370,7 @@ class _Search:
         found = _Chunk(first, low, counts, np.array(all_ended), sizes)  # as it was, copied
         begun[0] += total
         best = ended.max()  # single precision is enough for what is above it
-        self.begun[:, :, here] = begun[:, size:] - best
+        self.begun, self.low = begun[:, size:] - best, low
         self.ended[here], self.lost[here], self.since[here] = ended - best, lost - best, since
         return found
 
@@ -405,8 +412,10 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     at, of = np.r_[0, words[rows[chain]], count], np.r_[0, places[chain], segments]
     first = np.arange(0, count, CHUNK)
     last = np.minimum(count, first + CHUNK)
-    low = np.interp(first - CHUNK, at, of).astype(np.int64) - MARGIN
-    high = np.interp(last + CHUNK, at, of).astype(np.int64) + MARGIN
+    margin = max(MIN_MARGIN, min(MARGIN, MAX_CELLS // _most_words(evidence.lengths)))
+    margin = margin if segments > WHOLE else segments
+    low = np.interp(first - CHUNK, at, of).astype(np.int64) - margin
+    high = np.interp(last + CHUNK, at, of).astype(np.int64) + margin
     edges = first, last, np.maximum(low, 0), np.minimum(high, segments) + 1
     return list(zip(*map(np.ndarray.tolist, edges), strict=True))
 

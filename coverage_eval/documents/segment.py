@@ -118,8 +118,7 @@ class Passage(NamedTuple):
 
     def __str__(self) -> str:
         line, it = ("line", "it") if self.first == self.last else ("lines", "them")
-        words = _count(self.words, "word")
-        return f"{line} {self.lines}, {words}, nothing like {it} in the output"
+        return f"{line} {self.lines}, {_count(self.words, 'word')}, nothing like {it} in the output"
 
 
 class LineCut(NamedTuple):
@@ -451,8 +450,8 @@ class Segmenter:
 
 def _lines(segments: Iterable[Segment], name: str) -> list[str]:
     """Segments as lines of text."""
-    listed = segments_of(segments, name)
-    return [line if isinstance(line, str) else " ".join(line) for line in listed]
+    lines = segments_of(segments, name)
+    return [line if isinstance(line, str) else " ".join(line) for line in lines]
 
 
 def _pieces(words: OutputWords, evidence: Evidence, path: Sequence[Run]) -> Iterator[Piece]:

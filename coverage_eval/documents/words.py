@@ -36,7 +36,6 @@ CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
 MARKUP = re.compile(r"[#*_`~|>=+<-]+")
 """A token of such characters only is markup: a heading, a list, a rule, code or a table."""
 
-_EMPHASIS = "*_`~#|>"
 _ENTITY = re.compile(r"&\w+;")
 """Some tokenisers read these as characters."""
 
@@ -168,7 +167,7 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
 
 def known_form(token: str, tokens: Tokenizer) -> str:
     """A token as the model knows it: without marks of emphasis, in its case, cut to its stem."""
-    token = token.strip(_EMPHASIS) or token
+    token = token.strip("*_`~#|>") or token
     token = token.lower() if tokens.lowercase else token
     return token[: tokens.stem] if tokens.stem else token
 

@@ -118,6 +118,7 @@ def test_ranges_around_anchors_give_the_path_of_the_whole_document(segmenter, mo
     sources, targets = document(120, 5)
     output = " ".join(targets[:30] + targets[70:])
     whole = segmenter(output, sources)
+    monkeypatch.setattr(segment_path, "WHOLE", 20)
     monkeypatch.setattr(segment_path, "MARGIN", 12)
     near = segmenter(output, sources)
     same = [a == b for a, b in zip(whole.lines, near.lines, strict=True)]
