@@ -25,7 +25,7 @@ from coverage_eval.documents.path import (
     find_path,
 )
 from coverage_eval.documents.segment import Segmenter, summary
-from coverage_eval.documents.words import Boundary, OutputWords
+from coverage_eval.documents.words import Boundary, OutputWords, SourceWords
 from tests.grammar import generate
 
 
@@ -132,6 +132,28 @@ def test_a_passage_that_moved_in_a_long_document_is_not_missing(segmenter):
     found = segmenter(output, sources)
     assert sum(a == b for a, b in zip(found.lines, targets, strict=True)) >= 395
     assert len(found.missing) <= 2
+
+
+def test_halves_that_changed_places_are_found_in_a_document_that_is_searched_whole(segmenter):
+    sources, targets = document(200, 18)
+    found = segmenter([*targets[100:], *targets[:100]], sources)
+    assert sum(a == b for a, b in zip(found.lines, targets, strict=True)) >= 198
+    assert len(found.moved) == 100
+
+
+def test_ranges_are_narrow_where_a_line_is_long(segmenter):
+    sources, targets = document(400, 19)
+    sources[100:160] = [" ".join(sources[100:160])]
+    evidence = Evidence.of(
+        SourceWords.read(sources, segmenter.source_tokens),
+        OutputWords.read("\n".join(targets), segmenter.tokens),
+        segmenter.table,
+        segmenter.per_word,
+    )
+    assert max(high - low for _, _, low, high in segment_path._ranges(evidence)) < 180
+    found = segmenter(targets, sources)
+    assert found.lines[100].split() == " ".join(targets[100:160]).split()
+    assert found.lines[101:] == targets[160:]
 
 
 @pytest.mark.parametrize("kept", [slice(400, 600), slice(200, 400)])
