@@ -64,7 +64,7 @@ class ComparedScore:
         p_value: The p-value of the paired test against the baseline; None for the baseline, and
             where a score of errors is low only because an output is nearly empty.
         adjusted: The p-value after Holm's correction over all systems of the metric.
-        best: Whether no other system is better.
+        best: Whether there are other systems, and none is better.
     """
 
     score: Score

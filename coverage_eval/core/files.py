@@ -133,10 +133,10 @@ def is_held(source: Text) -> bool:
 
 
 def check_source(*sources: Text) -> None:
-    """Raise if a text cannot be read.
+    """Raise if the file of a text cannot be read.
 
     Raises:
-        DataError: A file does not exist or is a folder, or lacks a column.
+        DataError: A file does not exist or is a folder.
     """
     for source in sources:
         path = Path(file_of(source))
@@ -146,8 +146,6 @@ def check_source(*sources: Text) -> None:
             raise DataError(f"{path}: is a folder; name a text file")
         if not path.exists():
             raise DataError(f"{path}: no such file")
-        if isinstance(source, Column) and path.is_file():
-            next(read_segments(source), None)
 
 
 def is_pipe(source: Source) -> bool:

@@ -238,25 +238,13 @@ class TextTable:
             except KeyError as missing:
                 files.check_columns(self._at(place), field_names(record), missing.args)
 
-    def all_names(self) -> list[str]:
-        """The names of the columns; in JSON Lines, of all lines, each of which is read.
-
-        Raises:
-            DataError: As :meth:`texts`; two columns have one name.
-        """
-        if self._kind == "json":
-            return list(dict.fromkeys(name for _, record in self._rows() for name in record))
-        names = self.names()
-        files.check_columns(source_name(self.source), names, names)
-        return names
-
     def records(self) -> Iterator[dict[str, Any]]:
         """All columns of each row, by name: text, or in JSON Lines and Parquet any value.
 
         Texts keep their line breaks.
 
         Raises:
-            DataError: As :meth:`texts`.
+            DataError: As :meth:`texts`; two columns have one name.
         """
         return (record for _, record in self._rows())
 
@@ -308,7 +296,7 @@ class TextTable:
             if are_numbers and columns and not (set(columns) & set(names) or _has_names(names)):
                 names = [str(number) for number in range(1, len(names) + 1)]
                 rows = chain([header], rows)
-            files.check_columns(self._at("line 1"), names, columns)
+            files.check_columns(self._at("line 1"), names, columns or names)
             for line, fields in rows:
                 yield f"line {line}", dict(zip(names, fields, strict=True))
 
@@ -376,7 +364,7 @@ class TextTable:
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         names = self.names()
         wanted = [name if name in names else name.partition(".")[0] for name in columns]
-        files.check_columns(source_name(self.source), names, wanted)
+        files.check_columns(source_name(self.source), names, wanted or names)
         wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
             for batch in file.iter_batches(4096, columns=wanted if columns else None):

@@ -214,7 +214,7 @@ ROOMY = 0.3
 
 SKIP_FIRST, SKIP, SKIP_MOST = 1.0, 3.0, 40.0
 """Leaving out any segments before others; added for each of them; and the most that it costs in
-all: also a long passage can be missing."""
+all, since even a long passage can be missing."""
 
 BACK, BACK_EACH = 2.0, 1.0
 """Going back; added for each segment."""
@@ -239,8 +239,8 @@ WHOLE = 256
 """Documents of at most this number of segments are searched whole."""
 
 MARGIN, MIN_MARGIN, MAX_CELLS = 128, 16, 16_000
-"""How many segments away from where the anchors put a word it is looked for, at most and at least;
-between these, so many that times the words of the longest piece they are no more than the third."""
+"""A word is looked for this many segments to either side of where the anchors put it, at most and
+at least; fewer where pieces may be long: times the words of the longest, at most the third."""
 
 RARE, LIKELY = 16, 3.0
 """An anchor comes so often in the output, and is likely in so many segments, at most; and the least
@@ -367,7 +367,8 @@ class _Search:
             sizes[word] = np.where(left > ended, since - (first + word + 1), length)
             ended = np.maximum(left, ended)
             all_ended.append(ended)
-        found = _Chunk(first, low, counts, np.array(all_ended), sizes)  # as it was, copied
+        # A copy, because the first of these is a view of what changes below.
+        found = _Chunk(first, low, counts, np.array(all_ended), sizes)
         begun[0] += total
         best = ended.max()  # single precision is enough for what is above it
         self.begun, self.low = begun[:, size:] - best, low

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from coverage_eval.cli.commands.score import free_names, write_records
+from coverage_eval.core import files
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import Printable, Table, is_formula, render
 from coverage_eval.core.text import TextTable
@@ -59,6 +60,28 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
     (row,) = read_lines(tmp_path / "bad.jsonl")
     assert row.pop("reason") == f"REP: {row.pop('rep'):g}"
     assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
+
+
+@pytest.mark.parametrize("name", ["hyp", "t.jsonl"])
+def test_texts_are_opened_twice_and_once_more_for_all_rows(run_cli, tmp_path, monkeypatch, name):
+    opened: list[str] = []
+    read = files._blocks
+
+    def counting(source: Path, *rest: Any) -> Any:
+        opened.append(Path(source).name)
+        return read(source, *rest)
+
+    monkeypatch.setattr(files, "_blocks", counting)
+    for text in ("hyp", "ref"):
+        (tmp_path / text).write_text("a b\nx x\n" * 1_001)
+    write_lines(tmp_path, *[{"hyp": "a b", "ref": "a"}, {"hyp": "x x", "ref": "x"}] * 1_001)
+    texts = ("hyp", "ref") if name == "hyp" else TEXTS
+    run_cli("rep", *texts, cwd=tmp_path)
+    plain = opened.count(name)
+    opened.clear()
+    run_cli("rep", *texts, "--keep", "k.csv", "--reject", "r.jsonl", cwd=tmp_path)
+    assert opened.count(name) == plain + 1
+    assert plain == (2 if name == "hyp" else 3)  # a table's first line tells its kind
 
 
 def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):

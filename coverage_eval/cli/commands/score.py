@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, atomic_write, zip_lines
-from coverage_eval.core.machine import progress_bar
+from coverage_eval.core.machine import DiskList, progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric, output_file_setting, setting
 from coverage_eval.core.show import Cell, Printable, Table, csv_record, format_p, is_formula
@@ -96,14 +96,16 @@ class SegmentGate:
         """
         with_reasons = {"reason": reasons, **figures}
         counted = (texts.systems[0], "what was scored")
-        for file, wanted, columns in (
+        files = (
             (self.keep, (False,), figures),
             (self.reject, (True,), with_reasons),
             (everything, (False, True), with_reasons),
-        ):
+        )
+        rows = DiskList(_records(texts) if any(file for file, *_ in files) else ())  # read once
+        names = dict.fromkeys(chain.from_iterable(rows))
+        for file, wanted, columns in files:
             if file is None:
                 continue
-            names, rows = _records(texts)
             free = free_names(names, columns)
             chosen = (
                 {name: column[number] for name, column in columns.items()}
@@ -178,10 +180,10 @@ def _rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
     return output.output if wanted and _table_of(texts) else None
 
 
-def _records(texts: Dataset) -> tuple[list[str], Iterable[dict[str, Any]]]:
-    """The names of the input's columns, and each segment's row; plain files make rows of texts."""
+def _records(texts: Dataset) -> Iterable[dict[str, Any]]:
+    """Each segment's row, with all columns of the input; plain files make rows of texts."""
     if table := _table_of(texts):
-        return table.all_names(), table.records()
+        return table.records()
 
     def record(number: int, row: Row) -> dict[str, Any]:
         source = {} if row.source is None else {"source": row.source}
@@ -189,7 +191,7 @@ def _records(texts: Dataset) -> tuple[list[str], Iterable[dict[str, Any]]]:
         references = {f"reference{n if n > 1 else ''}": text for n, text in numbered}
         return {"segment": number, **source, "hypothesis": row.hypotheses[0], **references}
 
-    return [*record(1, next(texts.rows()))], map(record, count(1), texts.rows())
+    return map(record, count(1), texts.rows())
 
 
 def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
