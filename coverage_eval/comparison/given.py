@@ -186,8 +186,10 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
 def _of_table(text: Column, name: str) -> Scores:
     table, where = text.columns, source_name(text.columns.source)
     assert isinstance(table, TextTable)
-    rows = list(table.records())
-    names = table.names()
+    rows = list(table.records(*filter(None, [text.name])))
+    if not rows:
+        raise DataError(f"{where}: has no score of segments")
+    names = list(rows[0])
     column = text.name or next((usual for usual in ("score", name) if usual in names), "")
     if not column:
         there = ", ".join(names)
@@ -205,8 +207,6 @@ def _of_table(text: Column, name: str) -> Scores:
         if int(segment) in of_system:
             raise DataError(f"{here}: segment {segment} occurs twice")
         of_system[int(segment)] = value
-    if not scores:
-        raise DataError(f"{where}: has no score of segments")
     return scores
 
 

@@ -1,10 +1,10 @@
 """Tables whose columns are texts: TSV, CSV, JSON Lines and Parquet, one segment per row.
 
 A column is named behind its file: ``outputs.jsonl:mt``, ``texts.tsv:ref``, ``x.jsonl:out.text``
-for a field of an object, ``sheet.csv:3`` where the first line has no names. What a file is shows in
-its first bytes: Parquet begins with ``PAR1``, JSON Lines with ``{``; other files are TSV or CSV.
-Nothing is guessed about cells, as pandas would: an empty text is a segment, and a missing value or
-a number in place of a text is an error.
+for a field of an object, ``sheet.csv:3`` where the first line has no names. Parquet is told by the
+ending ``.parquet``, JSON Lines by a ``{`` at the start; other files are TSV or CSV. Nothing is
+guessed about cells, as pandas would: an empty text is a segment, and a missing value or a number in
+place of a text is an error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
@@ -173,12 +173,13 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`.
         """
-        if self._kind == "parquet":
+        if self._is_parquet:
             with self._parquet() as file:
                 return list(file.schema_arrow.names)
-        if self._kind == "json":
-            return field_names(next(self._rows())[1])
-        return next(self._fields())[1]
+        kind, lines = self._open()
+        if kind == "json":
+            return field_names(parse_object(next(lines), self._at("line 1")))
+        return next(self._fields(kind, lines))[1]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
         r"""The texts of some columns, row by row; the column without a name is whole lines.
@@ -238,15 +239,18 @@ class TextTable:
             except KeyError as missing:
                 files.check_columns(self._at(place), field_names(record), missing.args)
 
-    def records(self) -> Iterator[dict[str, Any]]:
+    def records(self, *known: str) -> Iterator[dict[str, Any]]:
         """All columns of each row, by name: text, or in JSON Lines and Parquet any value.
 
         Texts keep their line breaks.
 
+        Args:
+            *known: Columns that are there; their numbers, if the first line has no names.
+
         Raises:
             DataError: As :meth:`texts`; two columns have one name.
         """
-        return (record for _, record in self._rows())
+        return (record for _, record in self._rows(known, only=False))
 
     def _at(self, place: str) -> str:
         return f"{source_name(self.source)}: {place}"
@@ -261,97 +265,110 @@ class TextTable:
         files.copy_of_pipe(self.source, self._copy)
         return Path(self._copy.name)
 
-    @cached_property
-    def _kind(self) -> str:
-        """``parquet``, ``json``, or what separates the fields of TSV or CSV."""
-        with self._path.open("rb") as file:
-            if file.read(4) == b"PAR1":
-                return "parquet"
-        first = next(self._lines(), None)
+    @property
+    def _is_parquet(self) -> bool:
+        return Path(self.source).suffix.lower() == ".parquet"
+
+    def _open(self) -> tuple[str, Iterator[str]]:
+        """``json``, or what separates the fields of TSV or CSV; and the lines.
+
+        Raises:
+            DataError: The file cannot be read, is empty, or is a JSON array.
+        """
+        lines = self._lines()
+        first = next(lines, None)
         if first is None:
             raise DataError(self._at("the file is empty"))
         if re.match(r"\s*\[\s*(\{|$)", first):
             raise DataError(self._at(f"is not JSON Lines; {ONE_A_LINE}"))
-        return "json" if first.startswith("{") else _delimiter(first)
+        return "json" if first.startswith("{") else _delimiter(first), chain([first], lines)
 
     def _lines(self) -> Iterator[str]:
         return files.read_segments(self._path, self.source)
 
-    def _rows(self, columns: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _rows(
+        self, columns: Sequence[str], *, only: bool = True
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each row's place, and its cells by name.
 
         Args:
-            columns: Those that must be there; of Parquet, only these are read. By default all.
+            columns: Those that must be there.
+            only: Whether no others are read from Parquet.
         """
-        if self._kind == "parquet":
-            for number, record in enumerate(self._parquet_rows(columns), start=1):
+        if self._is_parquet:
+            for number, record in enumerate(self._parquet_rows(columns if only else ()), start=1):
                 yield f"row {number}", record
-        elif self._kind == "json":
-            for number, text in enumerate(self._lines(), start=1):
+            return
+        kind, lines = self._open()
+        if kind == "json":
+            for number, text in enumerate(lines, start=1):
                 yield f"line {number}", parse_object(text, self._at(f"line {number}"))
-        else:
-            rows = self._fields()
-            line, names = header = next(rows)
-            are_numbers = all(re.fullmatch("[1-9][0-9]{0,3}", name) for name in columns)
-            if are_numbers and columns and not (set(columns) & set(names) or _has_names(names)):
-                names = [str(number) for number in range(1, len(names) + 1)]
-                rows = chain([header], rows)
-            files.check_columns(self._at("line 1"), names, columns or names)
-            for line, fields in rows:
-                yield f"line {line}", dict(zip(names, fields, strict=True))
+            return
+        rows = self._fields(kind, lines)
+        line, names = header = next(rows)
+        are_numbers = all(re.fullmatch("[1-9][0-9]{0,3}", name) for name in columns)
+        if are_numbers and columns and not (set(columns) & set(names) or _has_names(names)):
+            names = [str(number) for number in range(1, len(names) + 1)]
+            rows = chain([header], rows)
+        files.check_columns(self._at("line 1"), names, columns or names)
+        for line, fields in rows:
+            yield f"line {line}", dict(zip(names, fields, strict=True))
 
-    def _fields(self) -> Iterator[tuple[int, list[str]]]:
+    def _fields(self, delimiter: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line of TSV or CSV, with the line's number; the header comes first.
 
         Raises:
             DataError: A row has fewer or more fields than the first; a quoted field does not end.
         """
-        rows: Iterator[tuple[int, list[str]]]
-        if self._kind == "\t" and not self._is_quoted:
-            rows = ((n, line.split("\t")) for n, line in enumerate(self._lines(), start=1))
-        else:
-            rows = self._quoted_rows()
         width = None
-        for number, row in rows:
+        split = self._split_at_tabs(lines) if delimiter == "\t" else self._unquote(lines, delimiter)
+        for number, row in split:
             width = len(row) if width is None else width
             if len(row) != width:
                 where = self._at(f"line {number}")
                 raise DataError(f"{where}: {len(row)} fields where the header has {width}")
             yield number, row
 
-    def _quoted_rows(self) -> Iterator[tuple[int, list[str]]]:
-        """As csv reads them; the number of a row is that of its last line."""
+    def _split_at_tabs(self, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+        """The fields of a TSV file, which is quoted or not, as the first quotation marks show."""
+        undecided: list[str] = []
+        is_quoted, number = None, 0
+        for number, line in enumerate(lines, start=1):
+            if undecided or '"' in line:
+                undecided.append(line)
+                is_quoted = _is_quoted(line, is_header=number == 1)
+                if is_quoted is not None:
+                    break
+            else:
+                yield number, line.split("\t")
+        rest, before = chain(undecided, lines), number - len(undecided)
+        if is_quoted:
+            yield from self._unquote(rest, "\t", before)
+        else:
+            yield from ((n, line.split("\t")) for n, line in enumerate(rest, start=before + 1))
+
+    def _unquote(
+        self, lines: Iterable[str], delimiter: str, before: int = 0
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Lines as csv reads them; the number of a row is that of its last line."""
         # Python's own limit, of the whole process, is 131,072 characters.
         csv.field_size_limit(max(files.MAX_LINE_BYTES, csv.field_size_limit()))
-        lines = (f"{line}\n" for line in self._lines())
-        reader = csv.reader(lines, delimiter=self._kind, strict=True)
+        reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
         try:
             for row in reader:
-                yield reader.line_num, row or [""]  # an empty line is one empty field
+                yield before + reader.line_num, row or [""]  # an empty line is one empty field
         except csv.Error as error:
             reason = f"a field {files.too_long()}" if "field limit" in str(error) else error
-            raise DataError(f"{self._at(f'line {reader.line_num}')}: {reason}") from error
-
-    @cached_property
-    def _is_quoted(self) -> bool:
-        """Whether a TSV file is quoted, as the first cell with a quotation mark inside shows."""
-        for number, line in enumerate(self._lines()):
-            cells = [cell for cell in line.split("\t") if '"' in cell] if '"' in line else []
-            enclosed = [len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells]
-            if any(map(_looks_quoted, cells)):
-                return True
-            if any('"' in cell[1:-1] for cell in cells) or not all(enclosed):
-                return False
-            if number == 0 and len(cells) == line.count("\t") + 1:
-                return True  # every column's name is in quotation marks
-        return False
+            where = self._at(f"line {before + reader.line_num}")
+            raise DataError(f"{where}: {reason}") from error
 
     def _pivot(self, column: str) -> str:
         """The error for a table with a row for each segment and system, with what to do."""
         names = self.names()
         shared = [name for role in ("src", "ref") if (name := column_for(role, names))]
         index = json.dumps(["segment", *(name for name in shared if name != column)])
-        form, options = _PANDAS.get(self._kind, ("csv", "keep_default_na=False"))
+        kind = "parquet" if self._is_parquet else self._open()[0]
+        form, options = _PANDAS.get(kind, ("csv", "keep_default_na=False"))
         read = f'pd.read_{form}("{self.source}", {options})'
         return (
             f"{source_name(self.source)}: has a row for each segment and system (its column "
@@ -401,6 +418,18 @@ def _has_names(header: Sequence[str]) -> bool:
     """Whether a first line looks like names of columns: different words, and no number."""
     words = all(re.fullmatch(r"[^\W\d][\w.-]*", cell) for cell in header)
     return words and len(set(header)) == len(header)
+
+
+def _is_quoted(line: str, *, is_header: bool) -> bool | None:
+    """Whether a line of TSV shows that its file is quoted; None if it does not tell."""
+    cells = [cell for cell in line.split("\t") if '"' in cell]
+    enclosed = [len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells]
+    if any(map(_looks_quoted, cells)):
+        return True
+    if any('"' in cell[1:-1] for cell in cells) or not all(enclosed):
+        return False
+    # Or every column's name is in quotation marks.
+    return True if is_header and len(cells) == line.count("\t") + 1 else None
 
 
 def _looks_quoted(cell: str) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from coverage_eval.cli.commands.score import free_names, write_records
-from coverage_eval.core import files
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import Printable, Table, is_formula, render
 from coverage_eval.core.text import TextTable
@@ -62,26 +61,37 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
     assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
 
 
-@pytest.mark.parametrize("name", ["hyp", "t.jsonl"])
-def test_texts_are_opened_twice_and_once_more_for_all_rows(run_cli, tmp_path, monkeypatch, name):
+@pytest.mark.parametrize(
+    "texts", [("hyp", "ref"), TEXTS, ("t.tsv:hyp", "t.tsv:ref"), ("bare.csv:1", "bare.csv:2")]
+)
+def test_texts_are_opened_twice_and_once_more_for_all_rows(run_cli, tmp_path, monkeypatch, texts):
     opened: list[str] = []
-    read = files._blocks
+    opens = Path.open
 
-    def counting(source: Path, *rest: Any) -> Any:
-        opened.append(Path(source).name)
-        return read(source, *rest)
+    def counting(path: Path, *how: Any, **more: Any) -> Any:
+        opened.append(path.name)
+        return opens(path, *how, **more)
 
-    monkeypatch.setattr(files, "_blocks", counting)
-    for text in ("hyp", "ref"):
-        (tmp_path / text).write_text("a b\nx x\n" * 1_001)
+    for text, lines in {"hyp": "a b\nx x\n", "ref": "a\nx\n"}.items():
+        (tmp_path / text).write_text(lines * 1_001)
+    (tmp_path / "t.tsv").write_text("hyp\tref\n" + 'a b\ta\n"x" x\t"x"\n' * 1_001)
+    (tmp_path / "bare.csv").write_text("a b,a\nx x,x\n" * 1_001)
     write_lines(tmp_path, *[{"hyp": "a b", "ref": "a"}, {"hyp": "x x", "ref": "x"}] * 1_001)
-    texts = ("hyp", "ref") if name == "hyp" else TEXTS
+    monkeypatch.setattr(Path, "open", counting)
     run_cli("rep", *texts, cwd=tmp_path)
-    plain = opened.count(name)
+    name = texts[0].partition(":")[0]
+    assert opened.count(name) == 2
     opened.clear()
     run_cli("rep", *texts, "--keep", "k.csv", "--reject", "r.jsonl", cwd=tmp_path)
-    assert opened.count(name) == plain + 1
-    assert plain == (2 if name == "hyp" else 3)  # a table's first line tells its kind
+    assert opened.count(name) == 3
+
+
+def test_rows_without_names_are_all_kept(run_cli, tmp_path):
+    (tmp_path / "t.tsv").write_text("a a\ta\t7\nb\tb\t8\n")
+    run_cli("rep", "t.tsv:1", "t.tsv:2", "--keep", "k.csv", "--reject", "r.csv", cwd=tmp_path)
+    assert read_csv(tmp_path / "k.csv") == [{"rep": "0.0", "1": "b", "2": "b", "3": "8"}]
+    (rejected,) = read_csv(tmp_path / "r.csv")
+    assert [rejected[name] for name in "123"] == ["a a", "a", "7"]
 
 
 def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):

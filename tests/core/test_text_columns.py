@@ -140,12 +140,21 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
         (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
-        (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
-        (as_parquet({"h": ["a"]})[:90] + b"\0" * 400 + b"PAR1", "cannot be read as Parquet ("),
+        ('h\tr\na\tb\n"c\n', "line 3: 1 fields where the header has 2"),
+        ('h\tr\na\tb\n"c ""d"""\te\n"f\n', "line 4: unexpected end of data"),
+        (as_parquet({"h": ["\xe4"]}), "a Parquet file; give it a name that ends in .parquet"),
     ],
 )  # fmt: skip
 def test_cells_that_are_not_text_are_refused(tmp_path, data, message):
     assert message_of(write(tmp_path / "table", data), "h").startswith(message)
+
+
+def test_parquet_that_is_refused(tmp_path):
+    whole = as_parquet({"h": ["a", None]})  # type: ignore[list-item]
+    path = write(tmp_path / "t.parquet", whole)
+    assert message_of(path, "h") == f"row 2, column 'h': {MISSING}"
+    for damaged in (whole[:90] + b"\0" * 400 + b"PAR1", b"h\n"):
+        assert message_of(write(path, damaged), "h").startswith("cannot be read as Parquet (")
 
 
 def test_fields_longer_than_pythons_own_limit(tmp_path, monkeypatch):
@@ -187,7 +196,7 @@ def test_the_first_cell_with_a_quotation_mark_decides(tmp_path, data, found):
 
 
 @pytest.mark.filterwarnings("ignore:.*carriage return")
-@pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl", "table.parquet"])
+@pytest.mark.parametrize("name", ["table.tsv", "table.csv", "table.jsonl"])
 def test_pipes_are_tables_too(monkeypatch, name):
     data = WRITERS[name]({"h": ["a", 'b "c"'], "r": ["d", "e"]})
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
@@ -252,7 +261,7 @@ def test_line_ends_of_other_systems(tmp_path):
 
 
 def test_parquet_needs_its_package(tmp_path, monkeypatch):
-    path = write(tmp_path / "p", as_parquet({"h": ["a"]}))
+    path = write(tmp_path / "p.parquet", as_parquet({"h": ["a"]}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=re.escape("coverage-eval[parquet]")):
         list(TextTable(path).texts("h"))

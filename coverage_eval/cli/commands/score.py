@@ -163,11 +163,12 @@ class SegmentGate:
         say(said)
 
 
-def _table_of(texts: Dataset) -> TextTable | None:
-    """The table that the only output is a column of; None if it is a file of lines."""
+def _table_of(texts: Dataset) -> tuple[TextTable, str] | None:
+    """The table and the column that the only output is; None if it is a file of lines."""
     (output,) = texts.given.systems.values()
-    columns = output.columns if isinstance(output, Column) and output.name else None
-    return columns if isinstance(columns, TextTable) else None
+    if isinstance(output, Column) and isinstance(output.columns, TextTable) and output.name:
+        return output.columns, output.name
+    return None
 
 
 def _rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
@@ -182,8 +183,9 @@ def _rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
 
 def _records(texts: Dataset) -> Iterable[dict[str, Any]]:
     """Each segment's row, with all columns of the input; plain files make rows of texts."""
-    if table := _table_of(texts):
-        return table.records()
+    if found := _table_of(texts):
+        table, column = found
+        return table.records(column)
 
     def record(number: int, row: Row) -> dict[str, Any]:
         source = {} if row.source is None else {"source": row.source}
