@@ -183,10 +183,9 @@ class Evaluation:
                     "--prepare-for omissions -o MODEL' makes"
                 )
             for name, metric in metrics.items():
-                if objection := metric.objection(self.dataset.sample.rows):
+                if remarks := metric.fit(self.dataset.sample).remarks:
                     columns.remove(name)
-                    references = ", ".join(self.texts.references)
-                    left_out.append(f"no {metric.name} in the table: {references}: {objection}")
+                    left_out.append(f"no {metric.name} in the table: {remarks[0].message}")
         if not (columns or self.others):
             raise ValueError("no metric to compare by")
         return columns, [Finding("left-out", said, gravity=Gravity.NOTE) for said in left_out]

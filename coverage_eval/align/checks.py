@@ -2,7 +2,7 @@
 
 All checks stand in one list, :data:`CHECKS`, with those of :mod:`coverage_eval.core.checks`. They
 read a sample of the rows that are scored, and know the metrics only by what these say of
-themselves: the tokeniser, the aligner, remarks and objections.
+themselves: the tokeniser, the aligner and remarks.
 """
 
 from __future__ import annotations
@@ -382,13 +382,6 @@ def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:
     yield from ((text, reason) for order, text, reason in inputs.orders if order == kind)
 
 
-def _objections(inputs: Inputs) -> Iterator[tuple[str, str]]:
-    """Metrics that are not for texts in this language."""
-    for metric in inputs.metrics:
-        if reason := metric.objection(inputs.rows):
-            yield from ((text.name, reason) for text in inputs.words.references)
-
-
 _MEANINGLESS, _DOUBT = Gravity.MEANINGLESS, Gravity.DOUBT
 _WHICH_FILE = "check that each is the file you meant"
 _WHICH_MODEL = "check that it is the model for these languages and this tokeniser"
@@ -436,7 +429,6 @@ CHECKS = (
           {*_WRONG_WORDS, "small-model", "unknown-words"}),
     Check("out-of-step", _DOUBT, partial(_orders, kind=OUT_OF_STEP), _OTHER_ORDER,
           {*_WRONG_WORDS, "small-model", "unknown-words", "other-words", "shifted", "reordered"}),
-    Check("language", _DOUBT, _objections, needs={"words.references"}),
 )  # fmt: skip
 """All checks, in the order in which one finding may explain another."""
 
@@ -485,6 +477,6 @@ def check_inputs(
         orders += find_orders_of_lengths(sample)
     links = aligner.columns if isinstance(aligner, GivenLinks) else ()
     counts_words = tokens is not None
-    inputs = Inputs(sample, counts_words, metrics, taken.rows, model, by_model, links, orders)
+    inputs = Inputs(sample, counts_words, model, by_model, links, orders)
     remarks = (finding for metric in metrics for finding in metric.remarks)
     return texts.run_checks(CHECKS, inputs, dict.fromkeys([*known, *remarks])), unknown

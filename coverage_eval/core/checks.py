@@ -24,7 +24,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 from unicodedata import normalize
 
-from coverage_eval.core.dataset import BLOCK_ROWS, Row, RowSample
+from coverage_eval.core.dataset import BLOCK_ROWS, RowSample
 from coverage_eval.core.errors import Finding, Gravity
 from fast_align_wrapper.text import Segment
 
@@ -143,8 +143,6 @@ class Inputs:
     Attributes:
         words: A sample of the texts in the words that are counted.
         counts_words: Whether metrics count these words; others tokenise by themselves.
-        metrics: The metrics.
-        rows: The rows of the sample as they are.
         model: The model that aligns the texts; None without one, or without a source.
         by_model: The sample as the model splits it.
         links: Links made elsewhere, by their files.
@@ -153,8 +151,6 @@ class Inputs:
 
     words: Sample
     counts_words: bool = True
-    metrics: Sequence[Any] = ()
-    rows: Sequence[Row] = ()
     model: Any = None
     by_model: Sample = Sample()
     links: Sequence[Any] = ()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.dataset import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.show import ScoreCell
@@ -341,19 +341,11 @@ class Metric(Formula, ABC):
 
     @property
     def remarks(self) -> Sequence[Finding]:
-        """What readers of its scores must know about its settings and these texts."""
+        """What readers of its scores must know about its settings and the texts it is fitted to."""
         return ()
 
     def caveat(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
         """What readers of a table with it and these other metrics must know; None if nothing."""
-        return None
-
-    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """Why the metric does not fit these texts, such as their language; None if it fits.
-
-        Args:
-            rows: Some or all segments of the test set.
-        """
         return None
 
     def check_needs(self, references: object, sources: object) -> None:

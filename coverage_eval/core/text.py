@@ -423,20 +423,12 @@ def _has_names(header: Sequence[str]) -> bool:
 def _is_quoted(line: str, *, is_header: bool) -> bool | None:
     """Whether a line of TSV shows that its file is quoted; None if it does not tell."""
     cells = [cell for cell in line.split("\t") if '"' in cell]
-    enclosed = [len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells]
-    if any(map(_looks_quoted, cells)):
-        return True
-    if any('"' in cell[1:-1] for cell in cells) or not all(enclosed):
+    enclosed = [cell[1:-1] for cell in cells if len(cell) > 1 and cell[0] == cell[-1] == '"']
+    if any('"' in text and '"' not in text.replace('""', "") for text in enclosed):
+        return True  # quotation marks inside are doubled
+    if len(enclosed) < len(cells) or any('"' in text for text in enclosed):
         return False
-    # Or every column's name is in quotation marks.
     return True if is_header and len(cells) == line.count("\t") + 1 else None
-
-
-def _looks_quoted(cell: str) -> bool:
-    """Whether a program quoted this cell: the quotation marks inside it are doubled."""
-    inside = cell[1:-1]
-    is_enclosed = len(cell) > 2 and cell[0] == cell[-1] == '"'
-    return is_enclosed and '""' in inside and '"' not in inside.replace('""', "")
 
 
 def _text_of(cell: object) -> str:

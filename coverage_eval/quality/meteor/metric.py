@@ -6,7 +6,7 @@ Meteor has 23 sufficient statistics, and the score of a corpus is that of their 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.dataset import Batch, Dataset, Row, RowSample
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Statistics, setting
@@ -39,9 +39,9 @@ from coverage_eval.quality.meteor.words import (
     JAR,
     PARAPHRASES,
     data_file,
+    doubt_other_languages,
     get_word,
     normalize,
-    object_to_other_languages,
     package_version,
     split_words,
 )
@@ -212,6 +212,7 @@ class METEOR(TextMetric):
         norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
         lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
         scale: The score's upper end: 100, or 1 as in the jar.
+        remarks: Doubts about the references' language; :meth:`fit` sets them.
 
     Raises:
         ValueError: Unknown variant or scale.
@@ -227,6 +228,7 @@ class METEOR(TextMetric):
     scale: int = setting(
         100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=SCALES
     )
+    remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
     name: ClassVar[str] = "METEOR"
     higher_is_better: ClassVar[bool] = True
@@ -273,20 +275,20 @@ class METEOR(TextMetric):
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
 
-    def fit(self, sample: RowSample) -> METEOR:  # noqa: ARG002 (the same for all texts)
-        """This metric; the index of paraphrases is made once, before processes start."""
-        _ = self._index
-        return self
+    def fit(self, sample: RowSample) -> METEOR:
+        """This metric, which doubts references that do not look English.
+
+        For others the index of paraphrases is made here, once, before processes start.
+        """
+        fitted = replace(self, remarks=doubt_other_languages(sample))
+        _ = fitted.remarks or fitted._index
+        return fitted
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The 23 statistics of each segment, ``[systems, segments, 23]``."""
         counts = [pair.counts for pair in self._align_batch(batch.rows)]
         shaped = np.array(counts, dtype=np.int64).reshape(len(batch), -1, len(FIELDS))
         return shaped.swapaxes(0, 1)
-
-    def objection(self, rows: Sequence[Row]) -> str | None:
-        """Why METEOR does not fit references that do not look English."""
-        return object_to_other_languages(rows)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""

@@ -10,8 +10,7 @@ NLTK's own copy (35 of 3,399 in a trial; the mean differed by 0.0002).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from typing import ClassVar
@@ -19,13 +18,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.dataset import Batch, RowSample
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.quality.meteor.words import (
     JAR,
     data_file,
+    doubt_other_languages,
     find_synsets,
-    object_to_other_languages,
     package_version,
     read_synsets,
 )
@@ -80,7 +80,13 @@ _wordnet = cache(WordNet)
 
 @dataclass(frozen=True)
 class NLTKMeteor(TextMetric):
-    """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
+    """``nltk.translate.meteor_score`` with its default parameters, averaged over segments.
+
+    Args:
+        remarks: Doubts about the references' language; :meth:`fit` sets them.
+    """
+
+    remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
     name: ClassVar[str] = "meteor-nltk"
     higher_is_better: ClassVar[bool] = True
@@ -118,9 +124,9 @@ class NLTKMeteor(TextMetric):
         values = np.array(scores, dtype=np.float64)
         return np.stack([values, np.ones_like(values)], axis=-1).swapaxes(0, 1)
 
-    def objection(self, rows: Sequence[Row]) -> str | None:
-        """Against references that do not look English: their synonyms come from WordNet."""
-        return object_to_other_languages(rows)
+    def fit(self, sample: RowSample) -> NLTKMeteor:
+        """This metric, which doubts references that do not look English: WordNet is English."""
+        return replace(self, remarks=doubt_other_languages(sample))
 
 
 def _score(hypothesis: Segment, reference: Segment) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -23,8 +23,8 @@ from itertools import islice
 from pathlib import Path
 from string import punctuation
 
-from coverage_eval.core.dataset import Row
-from coverage_eval.core.errors import DataError, MissingDependencyError
+from coverage_eval.core.dataset import RowSample
+from coverage_eval.core.errors import DataError, Finding, MissingDependencyError
 from fast_align_wrapper.text import tokenize
 
 _INSTALL = "pip install 'coverage-eval[meteor]'"
@@ -296,15 +296,15 @@ def _separate_full_stop(word: str, following: str) -> str:
     return f"{stem} ."
 
 
-def object_to_other_languages(rows: Sequence[Row]) -> str | None:
-    """Why METEOR does not fit references in another language; None for English or short texts.
+def doubt_other_languages(sample: RowSample) -> tuple[Finding, ...]:
+    """Why METEOR does not fit references in another language; empty for English or short texts.
 
     Args:
-        rows: Segments of a test set; only the first 200 are read.
+        sample: Segments of a test set; only the first 200 are read.
     """
     words = [
         token.lower().strip(punctuation)
-        for row in rows[:_ENOUGH_SEGMENTS]
+        for row in sample.rows[:_ENOUGH_SEGMENTS]
         for reference in row.references
         for token in tokenize(reference)
         if any(map(str.isalpha, token))
@@ -312,8 +312,10 @@ def object_to_other_languages(rows: Sequence[Row]) -> str | None:
     # The ending 's does not count: other languages have it too.
     functions = sum(word in read_function_words() and word != "s" for word in words)
     if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
-        return None
-    return (
+        return ()
+    said = (
         f"only {100 * functions / len(words):.1f}% of the words are English function words; METEOR "
         "is for English: use BLEU or chrF"
     )
+    references = sample.references
+    return (Finding("language", f"{', '.join(references)}: {said}", references),)

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.dataset import GivenTexts, Row, RowSample
 from coverage_eval.core.files import read_segments
 from coverage_eval.quality.meteor import METEOR, words
 from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.quality.meteor.words import (
     MIN_WORDS,
+    doubt_other_languages,
     get_word,
     java_hash,
     normalize,
-    object_to_other_languages,
 )
 from fast_align_wrapper.text import Segment
 from tests.quality.meteor.texts import DANISH, ENGLISH, GERMAN, JAPANESE
@@ -114,8 +114,12 @@ def test_norm_lowercases_any_text_and_replaces_its_marks(text):
     assert set("“”‘’`–\u00a0\u3000").isdisjoint(normal)
 
 
+def sample_of(rows: Iterable[Row]) -> RowSample:
+    return RowSample(rows, GivenTexts({}, ["ref"]))
+
+
 def looks_english(segments: Iterable[Segment]) -> bool:
-    return object_to_other_languages([Row((), (segment,)) for segment in segments]) is None
+    return not doubt_other_languages(sample_of(Row((), (segment,)) for segment in segments))
 
 
 @pytest.mark.parametrize("text", [GERMAN, JAPANESE, DANISH])
@@ -144,11 +148,15 @@ def test_a_few_words_are_too_few_to_tell_the_language():
 
 def test_both_meteors_warn_only_of_references_in_another_language():
     for metric in (METEOR(), NLTKMeteor()):
-        assert metric.objection([Row((line,), (line,), "Haus") for line in ENGLISH]) is None
-        assert metric.objection([Row((line,), ("the",)) for line in GERMAN]) is None
-        said = metric.objection([Row(("the of and",), (line,)) for line in GERMAN])
-        assert said is not None
-        assert "% of the words are English function words" in said
+        for rows in (
+            [Row((line,), (line,), "Haus") for line in ENGLISH],
+            [Row((line,), ("the",)) for line in GERMAN],
+        ):
+            assert metric.fit(sample_of(rows)).remarks == ()
+        other = sample_of(Row(("the of and",), (line,)) for line in GERMAN)
+        (doubt,) = metric.fit(other).remarks
+        assert "% of the words are English function words" in doubt.message
+        assert metric.fit(other).fit(other).remarks == (doubt,)
 
 
 def test_every_block_of_fifty_real_lines_is_english(shared):
