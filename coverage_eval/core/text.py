@@ -173,10 +173,10 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`.
         """
-        if self._is_parquet:
+        kind, lines = self._open()
+        if kind == "parquet":
             with self._parquet() as file:
                 return list(file.schema_arrow.names)
-        kind, lines = self._open()
         if kind == "json":
             return field_names(parse_object(next(lines), self._at("line 1")))
         return next(self._fields(kind, lines))[1]
@@ -265,16 +265,14 @@ class TextTable:
         files.copy_of_pipe(self.source, self._copy)
         return Path(self._copy.name)
 
-    @property
-    def _is_parquet(self) -> bool:
-        return Path(self.source).suffix.lower() == ".parquet"
-
     def _open(self) -> tuple[str, Iterator[str]]:
-        """``json``, or what separates the fields of TSV or CSV; and the lines.
+        """``parquet``, ``json``, or what separates the fields of TSV or CSV; and the lines.
 
         Raises:
-            DataError: The file cannot be read, is empty, or is a JSON array.
+            DataError: A text file cannot be read, is empty, or is a JSON array.
         """
+        if Path(self.source).suffix.lower() == ".parquet":
+            return "parquet", iter(())
         lines = self._lines()
         first = next(lines, None)
         if first is None:
@@ -295,11 +293,11 @@ class TextTable:
             columns: Those that must be there.
             only: Whether no others are read from Parquet.
         """
-        if self._is_parquet:
+        kind, lines = self._open()
+        if kind == "parquet":
             for number, record in enumerate(self._parquet_rows(columns if only else ()), start=1):
                 yield f"row {number}", record
             return
-        kind, lines = self._open()
         if kind == "json":
             for number, text in enumerate(lines, start=1):
                 yield f"line {number}", parse_object(text, self._at(f"line {number}"))
@@ -310,7 +308,7 @@ class TextTable:
         if are_numbers and columns and not (set(columns) & set(names) or _has_names(names)):
             names = [str(number) for number in range(1, len(names) + 1)]
             rows = chain([header], rows)
-        files.check_columns(self._at("line 1"), names, columns or names)
+        files.check_columns(self._at("line 1"), names, columns if only else names)
         for line, fields in rows:
             yield f"line {line}", dict(zip(names, fields, strict=True))
 
@@ -337,7 +335,7 @@ class TextTable:
             if undecided or '"' in line:
                 undecided.append(line)
                 is_quoted = _is_quoted(line, is_header=number == 1)
-                if is_quoted is not None:
+                if is_quoted is not None or len(undecided) == _TELLING_LINES:
                     break
             else:
                 yield number, line.split("\t")
@@ -367,8 +365,7 @@ class TextTable:
         names = self.names()
         shared = [name for role in ("src", "ref") if (name := column_for(role, names))]
         index = json.dumps(["segment", *(name for name in shared if name != column)])
-        kind = "parquet" if self._is_parquet else self._open()[0]
-        form, options = _PANDAS.get(kind, ("csv", "keep_default_na=False"))
+        form, options = _PANDAS.get(self._open()[0], ("csv", "keep_default_na=False"))
         read = f'pd.read_{form}("{self.source}", {options})'
         return (
             f"{source_name(self.source)}: has a row for each segment and system (its column "
@@ -397,8 +394,9 @@ class TextTable:
             raise MissingDependencyError(
                 f"{self.source}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
             ) from error
+        path = self._path
         try:
-            with ParquetFile(self._path) as file:
+            with ParquetFile(path) as file:
                 yield file
         # Dates that Python cannot hold are the last two.
         except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -418,6 +416,10 @@ def _has_names(header: Sequence[str]) -> bool:
     """Whether a first line looks like names of columns: different words, and no number."""
     words = all(re.fullmatch(r"[^\W\d][\w.-]*", cell) for cell in header)
     return words and len(set(header)) == len(header)
+
+
+_TELLING_LINES = 10_000
+"""Lines after which a TSV file is not quoted if none of them tells."""
 
 
 def _is_quoted(line: str, *, is_header: bool) -> bool | None:

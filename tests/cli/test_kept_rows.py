@@ -86,6 +86,14 @@ def test_texts_are_opened_twice_and_once_more_for_all_rows(run_cli, tmp_path, mo
     assert opened.count(name) == 3
 
 
+def test_two_columns_with_one_name_are_refused(run_cli, tmp_path):
+    (tmp_path / "t.tsv").write_text("hyp\tref\tnote\tnote\na a\ta\t1\t2\n")
+    run_cli("rep", "t.tsv:hyp", "t.tsv:ref", cwd=tmp_path)
+    done = run_cli("rep", "t.tsv:hyp", "t.tsv:ref", "--keep", "k", cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "t.tsv: line 1: two columns note; there are: hyp, ref, note, note" in done.stderr
+
+
 def test_rows_without_names_are_all_kept(run_cli, tmp_path):
     (tmp_path / "t.tsv").write_text("a a\ta\t7\nb\tb\t8\n")
     run_cli("rep", "t.tsv:1", "t.tsv:2", "--keep", "k.csv", "--reject", "r.csv", cwd=tmp_path)

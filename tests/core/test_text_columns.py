@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from coverage_eval.core import files
+from coverage_eval.core import files, text
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
 from coverage_eval.core.files import Column, check_stdin, read_parallel, read_segments, zstd
 from coverage_eval.core.text import ONE_A_LINE, TextTable, find_text
@@ -153,6 +153,7 @@ def test_parquet_that_is_refused(tmp_path):
     whole = as_parquet({"h": ["a", None]})  # type: ignore[list-item]
     path = write(tmp_path / "t.parquet", whole)
     assert message_of(path, "h") == f"row 2, column 'h': {MISSING}"
+    assert message_of(tmp_path / "missing.parquet", "h") == "no such file"
     for damaged in (whole[:90] + b"\0" * 400 + b"PAR1", b"h\n"):
         assert message_of(write(path, damaged), "h").startswith("cannot be read as Parquet (")
 
@@ -193,6 +194,13 @@ def test_the_first_cell_with_a_quotation_mark_decides(tmp_path, data, found):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert list(TextTable(write(tmp_path / "t.tsv", data)).texts("hr")) == found
+
+
+def test_marks_that_do_not_tell_are_no_quotes(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.tsv", 'h\n"a"\nb\n"c ""d"""\n')
+    assert list(TextTable(path).texts("h")) == [("a",), ("b",), ('c "d"',)]
+    monkeypatch.setattr(text, "_TELLING_LINES", 2)
+    assert list(TextTable(path).texts("h")) == [('"a"',), ("b",), ('"c ""d"""',)]
 
 
 @pytest.mark.filterwarnings("ignore:.*carriage return")

@@ -276,13 +276,13 @@ class METEOR(TextMetric):
         return self.scale * score_parts(summed).score
 
     def fit(self, sample: RowSample) -> METEOR:
-        """This metric, which doubts references that do not look English.
+        """This metric, which doubts references that do not look English."""
+        return replace(self, remarks=doubt_other_languages(sample))
 
-        For others the index of paraphrases is made here, once, before processes start.
-        """
-        fitted = replace(self, remarks=doubt_other_languages(sample))
-        _ = fitted.remarks or fitted._index
-        return fitted
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes get: with the index of paraphrases, so that it is made once."""
+        _ = self._index
+        return self.__dict__
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The 23 statistics of each segment, ``[systems, segments, 23]``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coverage_eval.core.dataset import GivenTexts, Row, RowSample
 from coverage_eval.quality.meteor import METEOR, metric, paraphrases
 from coverage_eval.quality.meteor.metric import FIELDS
 from coverage_eval.quality.meteor.paraphrases import (
@@ -45,6 +47,18 @@ def test_the_index_is_built_once(table, cache, monkeypatch):
     monkeypatch.setattr(paraphrases, "write_table", None)
     assert phrase_index(table) == path
     assert open_index(path) is open_index(path)
+
+
+def test_other_processes_get_the_index_that_was_made(table, cache, monkeypatch):
+    monkeypatch.setattr(metric, "data_file", lambda _: table)
+    german = RowSample([Row((), ("das haus " * 50,))], GivenTexts({}, ["ref"]))
+    fitted = METEOR().fit(german)
+    assert fitted.remarks
+    assert not cache.exists()
+    handed = pickle.dumps(fitted)
+    assert len(names(cache)) == 1
+    monkeypatch.setattr(metric, "phrase_index", None)
+    assert pickle.loads(handed)._index == cache / names(cache)[0]
 
 
 @pytest.mark.parametrize("size", ["half", "one byte more", "same size"])
