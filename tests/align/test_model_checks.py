@@ -16,7 +16,7 @@ from coverage_eval.align.checks import (
     unknown_words,
 )
 from coverage_eval.core.checks import Inputs, Sample, run_checks
-from coverage_eval.core.errors import Finding
+from coverage_eval.core.errors import Finding, Gravity
 from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize
@@ -132,11 +132,48 @@ def test_unknown_tokens(model, spoiled):
 
 
 def test_unknown_tokens_of_a_hypothesis(model):
-    other = [[f"{token}x" for token in row] for row in TARGETS]
-    assert names(model, SOURCES, TARGETS, hyp=other)[0] == "unknown-words"
+    other = [
+        [f"{token}x" if i % 3 == 0 else token for i, token in enumerate(row)] for row in TARGETS
+    ]
+    assert names(model, SOURCES, TARGETS, hyp=other) == ["unknown-words"]
     # Words that a weak system invents.
     weak = [["xyz" if i % 6 == 0 else token for i, token in enumerate(row)] for row in TARGETS]
     assert names(model, SOURCES, TARGETS, hyp=weak) == []
+
+
+FOREIGN: Rows = [[f"{token}x" for token in row] for row in OUTPUT]
+VOID = Gravity.VOID
+
+
+@pytest.mark.parametrize("reference", [TARGETS, None])
+@pytest.mark.parametrize("others", [{"good": OUTPUT}, {"good": OUTPUT, "second": FOREIGN}])
+def test_an_output_of_words_that_the_model_does_not_know(model, reference, others):
+    found = check_model(sample(SOURCES, reference, first=FOREIGN, **others), model)
+    foreign = [one for one in found if one.check not in {"equal", "equal-outputs"}]
+    assert [(one.check, one.gravity) for one in foreign] == [("foreign-output", VOID)]
+    assert foreign[0].texts == ("first", *[name for name in others if name == "second"])
+    said = "100% of its words are unknown to the model, such as 'thex'"
+    assert foreign[0].seen == (said,) * len(foreign[0].texts)
+    assert said in foreign[0].message
+
+
+def test_no_output_is_foreign_to_a_model_that_knows_no_text_well(model):
+    def half_known(rows: Rows, every: int) -> Rows:
+        return [[f"{t}x" if i % every else t for i, t in enumerate(row)] for row in rows]
+
+    sides = (half_known(SOURCES, 2), None)
+    outputs = {"good": half_known(OUTPUT, 2), "other": half_known(OUTPUT, 3)}
+    assert "foreign-output" not in names(model, *sides, **outputs)
+    assert names(model, SOURCES, None, **outputs) == ["unknown-words"]
+    # Nor if it knows no other output, or not the source.
+    assert names(model, SOURCES, None, first=FOREIGN) == ["wrong-model"]
+    assert names(model, SOURCES, None, first=FOREIGN, blank=[[]] * TEST)[-1] == "unknown-words"
+    assert names(model, FOREIGN, None, good=OUTPUT, first=FOREIGN)[0] == "wrong-model"
+
+
+def test_an_output_is_not_taken_for_the_source_whose_name_it_has(model):
+    found = check_model(sample(SOURCES, TARGETS, src=FOREIGN), model)
+    assert [finding.check for finding in found] == ["foreign-output"]
 
 
 def test_a_model_with_the_sink():
