@@ -323,8 +323,8 @@ of the words were left out."""
 FAR_LONG = 1.2
 """Such a share above which an output says so much more that it explains source words by chance:
 1.24 where four other words stand in each line, 1.4 with a preamble. Real systems have 1.12 at most
-by the ratio of a model of another domain, 1.07 by a model of theirs and 1.04 by the reference;
-references have 0.93 to 1.1 by models. In samples of twenty lines, 99% of each have 1.17 at most."""
+by the ratio of a model of another domain, 1.04 by one of theirs or by the reference; references
+have 0.93 to 1.1 by models. In samples of twenty lines, 99% of all of them have 1.17 at most."""
 
 FAR_POOR = 0.4
 """Different words of an output divided by the median of the others: 0.9 to 1.1 for real systems,
