@@ -329,23 +329,27 @@ def _unusual_length(output: Text, source: Text, habits: Habits) -> float:
 
 _ABOUT = _PHRASES["about"]
 _PREAMBLE = re.compile(
-    rf"^\W*(?:(?:{_PHRASES['openings']})\b[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})"
-    rf"[^:.\n]{{0,60}}[:：]|(?:{_PHRASES['languages']})\s*[:：])",
-    re.IGNORECASE,
+    rf"(?i)^\W*(?:(?:{_PHRASES['openings']})\b[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})"
+    rf"[^:.\n]{{0,60}}[:：]|(?:{_PHRASES['languages']})\s*[:：])"
 )
 _NOTE = re.compile(
-    rf"(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:{_PHRASES['notes']})\s*[:：]"
+    rf"(?i)(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:{_PHRASES['notes']})\s*[:：]"
     rf"[^\n]*(?:{_ABOUT}|{_PHRASES['remarks']})[^\n]*$|"
-    rf"[.!?…\n]\W*(?:{_PHRASES['offers']})[^\n]{{0,120}}$",
-    re.IGNORECASE,
+    rf"[.!?…\n]\W*(?:{_PHRASES['offers']})[^\n]{{0,120}}$"
 )
-_ABOUT_TRANSLATION = re.compile(_ABOUT, re.IGNORECASE)
-_HAS_NOTE = re.compile(rf"{_ABOUT}|{_PHRASES['titles']}", re.IGNORECASE)
-_REFUSAL = re.compile(rf"^\W*(?:{_PHRASES['refusals']})", re.IGNORECASE)
-_EXCUSE = re.compile(
-    rf"\b(?:{_PHRASES['excuses']})\b|{_PHRASES['unspaced excuses']}", re.IGNORECASE
+_ABOUT_TRANSLATION = re.compile(rf"(?i){_ABOUT}")
+_HAS_NOTE = re.compile(rf"(?i){_ABOUT}|{_PHRASES['titles']}")
+_REFUSAL = re.compile(rf"(?i)^\W*(?:{_PHRASES['refusals']})")
+_EXCUSE = re.compile(rf"(?i)\b(?:{_PHRASES['excuses']})\b|{_PHRASES['unspaced excuses']}")
+_TASK = re.compile(rf"(?i){_ABOUT}|{_PHRASES['tasks']}")
+_TOKENISED = re.compile(
+    rf" +(?=[,.'’、，]|n['’]t\b)|(?<=['’]) +(?=\w)|(?<=[、，{UNSPACED}]) +(?=[{UNSPACED}])"
 )
-_TASK = re.compile(rf"{_ABOUT}|{_PHRASES['tasks']}", re.IGNORECASE)
+
+
+def _joined(text: str) -> str:
+    """A text without the spaces of tokenised text in which phrases would not be found."""
+    return _TOKENISED.sub("", text.replace("&apos;", "'"))
 
 
 def _affixes(output: Text, source: Text, habits: Habits) -> tuple[Sequence[str], Sequence[str]]:
@@ -358,10 +362,9 @@ def _affixes(output: Text, source: Text, habits: Habits) -> tuple[Sequence[str],
         start = next((pieces[:n] for n in sizes if pieces[:n] in habits.starts), ())
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in habits.closings), ())
     colons = [text.count(":") + text.count("：") for text in (output.text, source.text)]
-    is_announced = not start and colons[0] > colons[1]
-    if is_announced and (seen := _PREAMBLE.search(output.text)):
+    if not start and colons[0] > colons[1] and (seen := _PREAMBLE.search(output.text)):
         start = () if _ABOUT_TRANSLATION.search(source.text) else Text.of(seen[0]).pieces
-    if not closing and (seen := _NOTE.search(output.text)) and seen.start() > 0:
+    if not closing and (seen := _NOTE.search(_joined(output.text))) and seen.start() > 0:
         closing = () if _HAS_NOTE.search(source.text) else Text.of(seen[0]).pieces
     return start, closing
 
@@ -370,10 +373,11 @@ def _refuses(output: Text, source: Text, habits: Habits, start: Sequence[str]) -
     """Whether an output is nothing but words that no source explains, or a known excuse."""
     if start and len(start) >= 0.8 * len(output.pieces):
         return True
-    if _REFUSAL.search(output.text) is None or _EXCUSE.search(source.text):
+    text = _joined(output.text)
+    if _REFUSAL.search(text) is None or _EXCUSE.search(_joined(source.text)):
         return False
     # The source may have the excuse in a language that is not listed; then its length fits.
-    return habits.lengths.is_odd(output, source) or _TASK.search(output.text) is not None
+    return habits.lengths.is_odd(output, source) or _TASK.search(text) is not None
 
 
 # Markup
