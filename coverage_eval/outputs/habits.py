@@ -96,6 +96,10 @@ ODD_SHARE = 1 / 3
 """Share of outputs of unusual length among those that say the same, from which on they are no
 translations; refusals answer sources of every length."""
 
+SAID_OFTEN, SENTENCE = 10, 25
+"""Sources that are answered alike, and letters of the answer, from which on it is no translation of
+them, whatever their lengths: only short phrases, such as thanks, have as many synonyms."""
+
 FREQUENT = 0.2
 """Share of outputs from which on what they begin or end with is a habit, whatever their lengths:
 usual lengths have it, too."""
@@ -278,7 +282,8 @@ def _is_superfluous(affix: Sequence[str], pairs: Sequence[Pair], lengths: Length
     size = sum(map(len, affix))
     whole = [pair for pair in pairs if len(pair[1].pieces) == len(affix)]
     odd = sum(lengths.is_odd(output, source) for source, output in whole)
-    if whole and odd >= ODD_SHARE * len(whole):
+    is_said_often = len(whole) >= SAID_OFTEN and size >= SENTENCE
+    if is_said_often or (whole and odd >= ODD_SHARE * len(whole)):
         return True
     parts = [pair for pair in pairs if len(pair[1].pieces) > len(affix)]
     with_it = sum(abs(lengths.away(output, source)) for source, output in parts)

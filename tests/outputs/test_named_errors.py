@@ -222,6 +222,21 @@ def test_synonyms_of_subtitles_are_neither_refusals_nor_preambles(said, sources,
     assert sum(kinds_of(finder, row)[:1] == [kind] for row in rows) >= 11
 
 
+def test_a_sentence_of_usual_length_said_of_a_tenth_of_the_sources_is_a_refusal():
+    """Its lengths are as those of translations; but no word of the sources is in half of them."""
+    said = "the old man sees the small house today ."
+    rows = [Row((t,), (), s) for s, t in PAIRS[:450]]
+    as_long = [s for s, _ in PAIRS[450:] if abs(len(s) - len(said)) <= 9][:50]
+    constant = [Row((said,), (), source) for source in as_long]
+    finder = NamedErrors.learn([*rows, *constant])
+    assert all(kinds_of(finder, row) == ["refusal"] for row in constant)
+    assert not any("refusal" in kinds_of(finder, row) for row in rows)
+    # Fifty translations of sources that have a word in common are none.
+    alike = [Row((said,), (), f"der alte mann {source}") for source in as_long]
+    finder = NamedErrors.learn([*rows, *alike])
+    assert not any("refusal" in kinds_of(finder, row) for row in alike)
+
+
 @pytest.mark.parametrize(
     "text", ["a $ 5 fee , a $ 6 fee , a $ 7 fee , a $ 8 fee , a $ 9 fee", "hey hey hey hey hey hey",
              "in 1990 , in 1991 , in 1992 , in 1993 , in 1994 , in 1995 , in 1996 , in 1997 ,"],
