@@ -107,6 +107,10 @@ usual lengths have it, too."""
 COMMON = 0.01
 """Share of outputs that have a common word."""
 
+SHARED = 0.75
+"""Share of the common words that other texts have, from which on the rest are not common: a poor
+text tells nothing."""
+
 MIN_WORDS: Mapping[str, int] = {"common": 8, "known": 5}
 """Number of words from which a language can be told by common words, and by those that a model
 knows, too."""
@@ -172,8 +176,15 @@ class Habits:
     closings: Set[tuple[str, ...]] = frozenset()
 
     @classmethod
-    def learn(cls, pairs: Iterable[Pair], vocabulary: Vocabulary | None) -> Habits:
-        """What is usual in the outputs of a system, from sources and outputs."""
+    def learn(cls, pairs: Iterable[Pair], model: Vocabulary | None, shared: Set[str]) -> Habits:
+        """What is usual in the outputs of a system, from sources and outputs.
+
+        Args:
+            pairs: Sources and outputs.
+            model: The words that a model knows.
+            shared: Words that another text or the model has, too; only they are common, because a
+                tenth of the outputs in another language has common words of its own.
+        """
         # A pair that comes again tells no more than once.
         distinct = {(source.text, output.text): (source, output) for source, output in pairs}
         pairs = [pair for pair in distinct.values() if pair[1].words]
@@ -187,7 +198,8 @@ class Habits:
             letters.update(scripts_of(output.text))
         least = max(3, COMMON * len(pairs))
         common = frozenset(word for word, n in having.items() if n >= least and word[0].isalpha())
-        shares = [known_shares(output, source, common, vocabulary) for source, output in pairs]
+        common &= shared if len(common & shared) > SHARED * len(common) else common
+        shares = [known_shares(output, source, common, model) for source, output in pairs]
         by_name = {name: [own[name] for own in shares if name in own] for name in MIN_WORDS}
         spoken = [pair for pair in pairs if pair[0].words]
         ends = [END.search(output.text) for source, output in spoken if END.search(source.text)]

@@ -89,15 +89,19 @@ class NamedErrors:
         """Learn what is usual, from a sample of the rows that will be judged.
 
         Args:
-            rows: Some or all segments, each with the outputs of the same systems.
-            vocabulary: The words that a model knows, for outputs in another language.
+            rows: Some or all segments, each with the outputs of the same systems. References,
+                peers and other systems tell which words are not of another language.
+            vocabulary: The words that a model knows, which tell it, too.
         """
         sources = [Text.of(row.source or "") for row in rows]
-        systems = zip(*(row.hypotheses for row in rows), strict=True)
-        habits = (
-            Habits.learn(zip(sources, map(Text.of, texts), strict=True), vocabulary)
-            for texts in systems
-        )
+        systems = list(zip(*(list(map(Text.of, row.hypotheses)) for row in rows), strict=True))
+        others = [Text.of(text) for row in rows for text in (*row.references, *row.peers)]
+        others.append(Text.of(tuple(vocabulary[1]) if vocabulary else ""))
+        having = Counter[str]()
+        for texts in (*systems, others):
+            having.update(set().union(*(text.vocabulary for text in texts)))
+        both = {word for word, n in having.items() if n > 1}
+        habits = (Habits.learn(zip(sources, own, strict=True), vocabulary, both) for own in systems)
         return cls(tuple(habits), vocabulary)
 
     @property
@@ -121,11 +125,9 @@ class NamedErrors:
         self, output: Text, source: Text | None, references: Sequence[Segment], habits: Habits
     ) -> Iterator[NamedError]:
         """The errors of an output that has words."""
-        if source is not None:
-            copied = _copied(output, source, habits, self.vocabulary)
-            if copied is not None:
-                yield NamedError("copy", copied)
-                return
+        if source and (copied := _copied(output, source, habits, self.vocabulary)) is not None:
+            yield NamedError("copy", copied)
+            return
         start, closing = _affixes(output, source, habits) if source else ((), ())
         refused = source is not None and _refuses(output, source, habits, start)
         if refused:
@@ -208,10 +210,8 @@ def _copied(
     links = {word for link in _LINK.findall(source.text) for word in Text.of(link).words}
     lower = {piece for piece in source.pieces if piece.islower() or not piece.isascii()}
     known, guessed = 0, 0
-    for word in shared:
+    for word in (word for word in shared if word not in links and not word.isdigit()):
         verdict = _translatable(word, habits, vocabulary)
-        if word in links or word.isdigit():
-            continue
         if verdict is None:
             is_long = len(word) > 2 or not word.isascii()
             guessed += word in lower and is_long and word[0].isalpha()
@@ -480,11 +480,10 @@ def named_findings(
             numbers, example = list(details), next(iter(details.values()))
             such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
             plural = "s" if len(numbers) > 1 else ""
-            listed = ", ".join(map(str, numbers[:_SHOWN]))
             more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
             message = (
                 f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
-                f"segment{plural} {listed}{more}"
+                f"segment{plural} {', '.join(map(str, numbers[:_SHOWN]))}{more}"
             )
             findings.append(Finding(kind, message, (system,)))
     return findings

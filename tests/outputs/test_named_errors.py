@@ -9,6 +9,7 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.dataset import Dataset, Row
 from coverage_eval.core.files import read_parallel
+from coverage_eval.outputs.habits import Vocabulary
 from coverage_eval.outputs.named import (
     KINDS,
     NamedError,
@@ -158,6 +159,27 @@ def test_a_model_tells_languages_of_short_texts():
         assert kinds_of(NamedErrors.learn([row, *sample], more), row) == ["wrong-language"]
         german = Row((PAIRS[700][0],), (), PAIRS[701][0])
         assert kinds_of(finder, german) == ["wrong-language"]
+
+
+def test_a_tenth_in_another_language_has_no_common_words_of_its_own():
+    """A model, another system or a reference lacks them; a poor reference tells nothing."""
+    long = [target for _, target in PAIRS if len(set(target.split())) >= 8][:200]
+    other = "un vieux monsieur dort souvent dans sa petite maison {} ."
+    mixed = [text if n % 10 else other.format(n) for n, text in enumerate(long)]
+    sources = [f"これ は 文 {n} です" for n in range(len(long))]
+    known = frozenset(" ".join(long).split())
+    beside: list[tuple[list[Row], Vocabulary | None, int]] = [
+        ([Row((text,), (), s) for text, s in zip(mixed, sources, strict=True)], None, 0),
+        ([Row((t,), (), s) for t, s in zip(mixed, sources, strict=True)], (known, known), 20),
+        ([Row((t, o), (), s) for t, o, s in zip(mixed, long, sources, strict=True)], None, 20),
+        ([Row((t,), (r,), s) for t, r, s in zip(mixed, long, sources, strict=True)], None, 20),
+        ([Row((t,), ("the the",), s) for t, s in zip(mixed, sources, strict=True)], None, 0),
+    ]
+    for rows, vocabulary, expected in beside:
+        finder = NamedErrors.learn(rows, vocabulary)
+        kinds = [[error.kind for error in finder.find_row(row)[0]] for row in rows]
+        named = [n for n, some in enumerate(kinds) if "wrong-language" in some]
+        assert named == list(range(0, 200, 10))[:expected]
 
 
 def test_without_a_source_only_the_output_is_judged():
