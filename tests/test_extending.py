@@ -166,7 +166,7 @@ def test_a_metric_with_marks_has_a_command_with_evidence(shouting):
 def test_a_report_marks_what_a_new_metric_marks(shouting):
     line = ("report", "--ref", "refs", "quiet", "loud", "-m", "rep,shout", "-o", "report.html")
     said = run(shouting, "-m", "coverage_eval", *line)
-    assert "quiet shouts less (Shout 0.00 against 42.86, p = 0.001)" in said
+    assert "quiet shouts less (Shout 0.00 against 42.86, p = 0.002)" in said
     page = (shouting / "report.html").read_text(encoding="utf-8")
     assert '<mark class="run added">A CAT</mark>' in page
     assert "Names in capitals count, too." in page

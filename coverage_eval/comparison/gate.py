@@ -78,10 +78,10 @@ def find_worse(comparison: Comparison, smallest: Mapping[str, float]) -> list[Wo
     Raises:
         ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
             were drawn for any difference to be significant.
-        DataError: A system's output is so short that its low scores of errors mean nothing.
+        DataError: A system says so little or so much that its low scores of errors mean nothing.
     """
     if comparison.silent:
-        raise DataError(f"{', '.join(comparison.silent)}: the output is too short to pass a gate")
+        raise DataError(f"{', '.join(comparison.silent)}: its low scores mean nothing, so no gate")
     others = comparison.others
     least, drawn = min_resamples(len(others), SIGNIFICANT), comparison.test.resamples
     if drawn < least:

@@ -123,13 +123,13 @@ class Comparison:
 
     @property
     def silent(self) -> list[str]:
-        """The systems whose outputs are blank or far too short, as the input checks found."""
+        """The systems whose low scores mean nothing, such as those that say far too little."""
         return silent_systems(self.measured)
 
     @cached_property
     def situation(self) -> Situation:
         """What the verdict is made from."""
-        return describe(self.measured, self.rows, self.baseline, self.test, self.trust)
+        return describe(self.measured, self.rows, self.test, self.trust)
 
     @property
     def verdict(self) -> ComparisonVerdict:
@@ -400,7 +400,7 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
         parts.append("low–high: 95% interval")
         if comparison.others:
             corrected = ", Holm-corrected" * (len(comparison.others) > 1)
-            parts.append(f"p: against {baseline}{corrected}")
+            parts.append(f"p: against {baseline}, for each column{corrected}")
     return f"{'; '.join(parts)}."
 
 
@@ -417,15 +417,10 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if test.resamples:
         drawn = f"{test.resamples:,} resamples, seed {test.seed}"
         notes.append(f"low–high: 95% interval (percentile bootstrap, {drawn}).")
-        others = len(comparison.others)
-        if others:
-            correction = (
-                f"Holm-corrected, in each metric, over the {others} systems compared with it"
-                if others > 1
-                else "one system, no correction"
-            )
+        if comparison.others:
             notes.append(
-                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; {correction})."
+                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; Holm-corrected "
+                "in each metric over the systems, in the verdict over all pairs and metrics)."
             )
     names = {metric.name for metric in metrics}
     notes += filter(None, (metric.caveat(names - {metric.name}) for metric in metrics))
@@ -557,7 +552,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
 
 
 def silent_systems(result: Result) -> list[str]:
-    """The systems whose outputs are blank or far too short, as the input checks found."""
+    """The systems whose low scores mean nothing, such as those that say far too little."""
     void = (item for item in result.findings if item.gravity == Gravity.VOID)
     return list(dict.fromkeys(name for item in void for name in item.texts))
 

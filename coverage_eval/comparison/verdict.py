@@ -10,15 +10,16 @@ The headline is as certain as the tests below it:
 - Otherwise *No difference that these texts can show*, unless no difference could have been found.
 
 Columns that only hint (length ratio, additions) have no say, nor have those that find too little on
-the text at hand. Facts that need no test come first: what says far less than others, which lines
-are missing, and outputs that are empty, copies, refusals or loops. Their systems, and those with
-less than half of another's quality, have no merit in few errors. Without references, other errors
-than omissions only hint, if there is a column of omissions. Missing lines are counted, not tested.
+the text at hand; without references none has but quality and omissions, because people's labels of
+WMT23 do not confirm what repeats less: a human translation does not. Facts that need no test come
+first: what says far less or more than others, which lines are missing, and outputs that are empty,
+copies, refusals, loops or have words that no source explains. Their systems are never taken; they,
+and those with less than half of another's quality, have no merit in few errors.
 
-Pairs of the baseline and another system are significant as the table says, after Holm's correction
-over these pairs. Of three systems or more, all pairs are tested too, after Holm's correction over
-all of them, which is honest however the best one is picked. Resamples are multiplied so that the
-smallest corrected p-value stays below 0.05 for any number of systems.
+All pairs of systems are tested by all columns that have a say, after Holm's correction over all of
+these tests, so that among equal systems a verdict claims a difference in 5 of 100 cases, whatever
+their order and however the best one is picked. So its p-values are greater than those of the table.
+Resamples are multiplied so that the smallest one stays below 0.05 for any number of tests.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from coverage_eval.core.checks import percent
+from coverage_eval.core.errors import Gravity
 from coverage_eval.core.measure import Result
-from coverage_eval.core.metric import Formula, Statistics
+from coverage_eval.core.metric import Formula, Metric, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.outputs.named import KINDS
@@ -49,17 +52,23 @@ MANY = 0.02
 """Share of outputs with a named error, or of missing lines, from which on few other errors are no
 merit."""
 
+OMISSIONS = "Omissions"
+"""The metric of errors that says without a reference which translation is better."""
+
 TAKING = frozenset({"BLEU", "chrF2", "METEOR"})
 """Metrics of quality that the reference proves, without which no system is taken."""
 
-CERTAIN = ("empty", "copy", "refusal", "wrong-language", "loop")
-"""Named errors that are no guesses, and leave nothing of an output."""
+PADDED = ("loop", "preamble", "note")
+"""Named errors that add words, which the source's words may seem to be translated by."""
+
+CERTAIN = ("empty", "copy", "refusal", "wrong-language", *PADDED)
+"""Named errors that are no guesses."""
 
 _SHOWN = 9
 """Passages that a sentence lists."""
 
 _UNMULTIPLIED = 25
-"""Pairs of systems that the given number of resamples serves; 1,000 for 25 give 0.025 at least."""
+"""Tests that the given number of resamples serves; 1,000 for 25 give 0.025 at least."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,8 @@ class ComparisonVerdict:
     """What a comparison shows, in at most three sentences; the first one is the headline.
 
     Attributes:
-        kind: ``take``; ``fewer-errors`` or ``more-errors`` (by metrics of errors alone);
+        kind: ``take``; ``fewer-errors`` or ``more-errors`` (by metrics of errors alone, or of a
+            system that many of its outputs forbid to take);
             ``disagree``; ``avoid``; ``no-difference``; ``untested`` (no test was made, or none
             could have found a difference); ``none`` (one system, or no column tells which is
             better).
@@ -108,14 +118,16 @@ class Situation:
         segments: Number of segments.
         referenced: Whether there are references.
         facts: What needs no test, by system: sentences that begin with its name and go on so.
-        silent: Systems that say far less than the others, as a fact tells: they do not compete.
-        hollow: Further systems whose few errors are no merit.
+        silent: Systems that say far less or more than the others, as a fact tells: they do not
+            compete.
+        hollow: Further systems that are not taken, and whose few errors are no merit.
+        padded: Those of them whose few omissions are no merit either.
         limit: Why no test could have found a difference; empty if it could.
         remarks: What else to say if there is room.
     """
 
     systems: Sequence[str]
-    metrics: Mapping[str, Formula | type[Formula]]
+    metrics: Mapping[str, Metric | type[Metric]]
     scores: Mapping[str, Mapping[str, float]]
     tests: Sequence[PairTest]
     segments: int
@@ -123,6 +135,7 @@ class Situation:
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     silent: Set[str] = frozenset()
     hollow: Set[str] = frozenset()
+    padded: Set[str] = frozenset()
     limit: str = ""
     remarks: Sequence[str] = ()
 
@@ -139,6 +152,7 @@ class Situation:
             facts={name(system): facts for system, facts in self.facts.items()},
             silent={*map(name, self.silent)},
             hollow={*map(name, self.hollow)},
+            padded={*map(name, self.padded)},
         )
 
     def counts_errors(self, metric: str) -> bool:
@@ -148,17 +162,12 @@ class Situation:
 
     def is_of_omissions(self, metric: str) -> bool:
         """Whether a metric counts segments in which something is left out."""
-        return self.metrics[metric].name == "Omissions"
+        return self.metrics[metric].name == OMISSIONS
 
     def proves(self, metric: str) -> bool:
         """Whether a metric shows whether a translation is complete and right."""
         by_omissions = self.is_of_omissions(metric) and not self.referenced
         return by_omissions or self.metrics[metric].name in TAKING
-
-    @property
-    def can_take(self) -> bool:
-        """Whether any metric does so."""
-        return any(map(self.proves, self.metrics))
 
     @cached_property
     def significant(self) -> Sequence[PairTest]:
@@ -167,21 +176,15 @@ class Situation:
 
     @cached_property
     def without_merit(self) -> Sequence[PairTest]:
-        """Significant tests by metrics of errors that the better system owes to saying less."""
+        """Significant tests of errors that the better system owes to saying less, or to padding."""
         hollow = {*self.silent, *self.hollow, *self._broken()}
+        padded = {*self.silent, *self.padded}
         return [
             test
             for test in self.significant
-            if self.counts_errors(test.metric) and (self.only_hints or test.better in hollow)
+            if (self.counts_errors(test.metric) and test.better in hollow)
+            or (self.is_of_omissions(test.metric) and test.better in padded)
         ]
-
-    @property
-    def only_hints(self) -> bool:
-        """Whether other errors only hint: without a reference, where there are omissions.
-
-        People's labels of WMT23 do not confirm what repeats less: a human translation does not.
-        """
-        return not self.referenced and any(map(self.is_of_omissions, self.metrics))
 
     def _broken(self) -> Iterator[str]:
         """Systems with significantly less than half of another's quality."""
@@ -204,6 +207,20 @@ class Situation:
         return wins
 
     @cached_property
+    def uncontested(self) -> Sequence[PairTest]:
+        """The tests with merit that none of the same kind of errors contradicts."""
+
+        def errors(test: PairTest) -> set[str]:
+            return {kind.error for kind in self.metrics[test.metric].kinds}
+
+        return [
+            test
+            for (better, worse), tests in self.wins.items()
+            for test in tests
+            if not any(errors(test) & errors(other) for other in self.wins.get((worse, better), ()))
+        ]
+
+    @cached_property
     def beaten(self) -> Sequence[str]:
         """Systems that another beats and that beat it by no column, most often beaten first."""
         losses = Counter(worse for better, worse in self.wins if (worse, better) not in self.wins)
@@ -213,7 +230,6 @@ class Situation:
 def describe(
     result: Result,
     cells: Mapping[str, Mapping[str, Any]],
-    baseline: str,
     test: SignificanceTest,
     trust: Mapping[str, Trust],
 ) -> Situation:
@@ -222,7 +238,6 @@ def describe(
     Args:
         result: What was measured.
         cells: By system, then metric, as of :class:`~coverage_eval.comparison.table.Comparison`.
-        baseline: The system that the table tests others against.
         test: How.
         trust: How far metrics can be believed.
     """
@@ -231,6 +246,7 @@ def describe(
         name: metric
         for name, metric in result.metrics.items()
         if metric.higher_is_better is not None and metric.decides and name not in doubtful
+        if result.references or metric.higher_is_better or metric.name == OMISSIONS
     }
     scores = {
         name: {system: row[name].score.score for system, row in cells.items()} for name in metrics
@@ -241,25 +257,18 @@ def describe(
         better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
         return PairTest(name, better, worse, p)
 
-    tests = [
-        ordered(name, (system, baseline), row[name].adjusted)
-        for system, row in cells.items()
-        for name in metrics
-        if row[name].adjusted is not None
-    ]
     pairs = [*combinations(cells, 2)]
-    if test.resamples and metrics and len(pairs) > 1:
-        columns = statistics_by_system(result, metrics)
-        resamples = test.resamples * -(-len(pairs) // _UNMULTIPLIED)
+    size = len(pairs) * len(metrics)
+    factor = max(1, -(-size // _UNMULTIPLIED))
+    tests = []
+    if size and test.resamples:
+        columns, resamples = statistics_by_system(result, metrics), factor * test.resamples
         tested = pair_tests(columns, pairs, test=test.test, resamples=resamples, seed=test.seed)
-        for name, differences in zip(metrics, tested, strict=True):
-            adjusted = holm([difference.p_value for difference in differences.values()])
-            tests += [
-                ordered(name, pair, p)
-                for pair, p in zip(differences, adjusted, strict=True)
-                if baseline not in pair
-            ]
-    facts, silent, hollow = _facts(result)
+        adjusted = holm([own.p_value for column in tested for own in column.values()])
+        tests = [
+            ordered(*what, p) for what, p in zip(product(metrics, pairs), adjusted, strict=True)
+        ]
+    facts, silent, hollow, padded = _facts(result)
     return Situation(
         [*cells],
         metrics,
@@ -270,7 +279,8 @@ def describe(
         facts,
         silent,
         hollow,
-        _limit(len(cells) - 1, test.resamples, result.segments),
+        padded,
+        _limit(size, factor, test.resamples, result.segments),
         [
             f"{result.metrics[name].name} has no say: {trust[name].doubt}."
             for name in result.metrics
@@ -294,31 +304,37 @@ def statistics_by_system(
     ]
 
 
-def _limit(others: int, drawn: int, segments: int) -> str:
+def _limit(tests: int, factor: int, drawn: int, segments: int) -> str:
     """Why no test could have found a difference; empty if it could."""
     if not drawn:
         return "Nothing was tested, because no resamples were drawn."
-    least = min_resamples(others, SIGNIFICANT)
+    least = -(-min_resamples(tests, SIGNIFICANT) // factor)
     if drawn < least:
         return f"{drawn} resamples cannot show a difference: draw {least} or more (--resamples)."
-    if others * 2.0 ** (1 - segments) >= SIGNIFICANT:
+    if tests * 2.0 ** (1 - segments) >= SIGNIFICANT:
         return f"{segments} segments are too few to show a difference."
     return ""
 
 
 def missing_lines(result: Result, system: str) -> tuple[float, str]:
-    """The share of lines of documents that a system leaves out, 0 to 1, and which they are."""
+    """The share of lines of documents that a system leaves out, 0 to 1; which, and what it adds."""
     documents = result.made.get("documents", {}).get(system, ())
     lines = sum(sum(map(bool, cut.source_words)) for cut in documents)
     passages = [passage for cut in documents for passage in cut.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
-    if not missing:
-        return 0.0, ""
-    listed = [
-        str(p.first) if p.first == p.last else f"{p.first}–{p.last}" for p in passages[:_SHOWN]
-    ]
-    more = ["…"] * (len(passages) > _SHOWN)
-    return missing / lines, f"lacks {missing:,} of {lines:,} lines: {', '.join([*listed, *more])}"
+    extra = sum(piece.words for cut in documents for piece in cut.extra)
+    share = extra / max(1, sum(cut.output_words for cut in documents))
+    said = [f"has {percent(share)} of its words in no line"] if share > MANY else []
+    if missing:
+        listed = [
+            str(p.first) if p.first == p.last else f"{p.first}–{p.last}" for p in passages[:_SHOWN]
+        ]
+        listed += ["…"] * (len(passages) > _SHOWN)
+        # Lines in another order are missing in one place and extra in another.
+        is_elsewhere = 2 * extra >= sum(passage.words for passage in passages)
+        where = ", or has them elsewhere" if is_elsewhere else ""
+        said.append(f"lacks {missing:,} of {lines:,} lines{where}: {', '.join(listed)}")
+    return missing / max(1, lines), " and ".join(said)
 
 
 def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
@@ -334,13 +350,12 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     return {kind: segments for kind, segments in found.items() if segments}
 
 
-def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str]]:
-    """What needs no test, by system; who says little; and who lacks many lines or outputs."""
-    silent: set[str] = set()
-    hollow: set[str] = set()
+def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str], set[str]]:
+    """What needs no test, by system; and who says too little or too much, is hollow, or padded."""
+    silent, hollow, padded = (set[str]() for _ in range(3))
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
-        if finding.check in {"says-little", "far-output"}:
+        if finding.gravity == Gravity.VOID or finding.check == "far-output":
             for system, said in zip(finding.texts, finding.seen, strict=True):
                 if system in {*result.systems} - silent:
                     facts[system].append(f"{' ' if said.startswith('has ') else ': '}{said}")
@@ -361,7 +376,9 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str]]:
         ]
         if many or share > MANY:
             hollow.add(system)
-    return {system: said for system, said in facts.items() if said}, silent, hollow
+        if many.keys() & {*PADDED}:
+            padded.add(system)
+    return {system: said for system, said in facts.items() if said}, silent, hollow, padded
 
 
 def decide(situation: Situation) -> ComparisonVerdict:
@@ -374,9 +391,6 @@ def decide(situation: Situation) -> ComparisonVerdict:
     if len(order) > NAMED:
         facts += f"; {len(order) - NAMED} more have such faults"
     sentences = [f"{facts}.", *told] if facts else told
-    if situation.only_hints and situation.without_merit:
-        hint = _excess(situation, situation.without_merit)
-        sentences = [*sentences, f"Only a hint: {hint}."]
     return ComparisonVerdict(kind, tuple(systems), tuple([*sentences, *situation.remarks][:LINES]))
 
 
@@ -393,13 +407,13 @@ def _decide(situation: Situation) -> _Decision:
     won = [test for tests in wins.values() for test in tests if test.better == best]
     if won and _competitors(situation, best) <= {test.worse for test in won}:
         return _preference(situation, best, won)
-    if not situation.can_take:
-        tests = [test for won in wins.values() for test in won]
-        return "more-errors", [beaten[0]], [f"{_excess(situation, tests)}."]
-    rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "The others"
+    if not any(map(situation.proves, situation.metrics)):
+        system, excess = _excess(situation, situation.uncontested)
+        return "more-errors", [system], [f"{system} {excess}."]
+    rest = _listed(tops) if len(tops) <= NAMED < len(beaten) else "the others"
     told = [_avoidance(situation, beaten)]
     if len(tops) > 1:
-        told.append(f"{rest} are too close to call.")
+        told.append(f"No test tells {rest} apart.")
     return "avoid", beaten, told
 
 
@@ -418,11 +432,11 @@ def _nothing_to_say(situation: Situation) -> _Decision | None:
     if situation.limit or not situation.tests:
         return "untested", [], [situation.limit or "Nothing was tested."]
     hollow = list(dict.fromkeys(test.better for test in situation.without_merit))
-    if hollow and not situation.only_hints:
+    if hollow:
         told = f"Fewer errors of {_listed(hollow)} are no merit: too much of it is no translation."
     else:
         other = " other" if situation.facts else ""
-        about = " in omissions" if situation.only_hints else ""
+        about = " in omissions" if all(map(situation.is_of_omissions, situation.metrics)) else ""
         told = f"No{other} difference{about} that these texts can show."
     return "no-difference", [], [told]
 
@@ -470,7 +484,8 @@ def _preference(situation: Situation, best: str, won: Sequence[PairTest]) -> _De
     errors the worst of the others makes, or another one.
     """
     poorer = {test.worse for test in won if situation.proves(test.metric)}
-    is_taken = bool(poorer) and _competitors(situation, best) <= poorer
+    is_whole = best not in {*situation.silent, *situation.hollow}
+    is_taken = is_whole and poorer and _competitors(situation, best) <= poorer
     names = sorted(situation.metrics, key=situation.counts_errors)  # quality first
     reasons = [tests for name in names if (tests := [test for test in won if test.metric == name])]
     reasons.sort(key=len, reverse=True)
@@ -488,23 +503,19 @@ def _preference(situation: Situation, best: str, won: Sequence[PairTest]) -> _De
         name = first[0].metric
         choose = min if situation.metrics[name].higher_is_better else max
         worst = choose((test.worse for test in first), key=situation.scores[name].__getitem__)
-        told = [test for tests in situation.wins.values() for test in tests]
-        errors = [test for test in told if situation.counts_errors(test.metric)]
+        errors = [test for test in situation.uncontested if situation.counts_errors(test.metric)]
         errors = [test for test in errors if test.worse == worst] or errors
-        second = [f"{_excess(situation, errors)}."] if errors else []
+        second = [f"{' '.join(_excess(situation, errors))}."] if errors else []
     return "take", [best], [f"Take {best}: it {claim}.", *second]
 
 
 def _avoidance(situation: Situation, systems: Sequence[str]) -> str:
     """Whom to avoid, and why."""
+    lost = {s: [t for t in situation.uncontested if t.worse == s] for s in systems}
     if len(systems) == 1:
-        name, tests = _losses(situation, systems[0])
-        wording = situation.metrics[name].wording
-        figures = _figures(situation, name, systems[0], tests)
-        does = f"it {wording.does} ({figures})" if wording else figures
-        return f"Avoid {systems[0]}: {does}."
+        return f"Avoid {systems[0]}: it {_excess(situation, lost[systems[0]])[1]}."
     named = [
-        f"{system} ({_figure(situation, _losses(situation, system)[0], system)})"
+        f"{system} ({_figure(situation, _most(lost[system])[0].metric, system)})"
         for system in systems[:NAMED]
     ]
     if len(systems) > NAMED:
@@ -512,17 +523,21 @@ def _avoidance(situation: Situation, systems: Sequence[str]) -> str:
     return f"Avoid {_listed(named, most=NAMED + 1)}."
 
 
-def _excess(situation: Situation, tests: Sequence[PairTest]) -> str:
-    """By tests of errors, the system that most others beat, and by what."""
-    ((name, system), _), *_others = Counter(
-        (test.metric, test.worse) for test in tests
-    ).most_common(1)
-    lost = [test for test in tests if (test.metric, test.worse) == (name, system)]
+def _most(tests: Sequence[PairTest]) -> list[PairTest]:
+    """The tests by one metric that most systems win against one system."""
+    ((name, system), _), *_ = Counter((test.metric, test.worse) for test in tests).most_common(1)
+    return [test for test in tests if (test.metric, test.worse) == (name, system)]
+
+
+def _excess(situation: Situation, tests: Sequence[PairTest]) -> tuple[str, str]:
+    """The system that most others beat, and by what: ``repeats words, more than X (REP …)``."""
+    lost = _most(tests)
+    name, _, system, _ = lost[0]
     wording = situation.metrics[name].wording
     does = wording.does if wording else f"has a worse {situation.metrics[name].name}"
     if than := _than(situation, system, [test.better for test in lost]):
         does += f", more{than}" if wording else than
-    return f"{system} {does} ({_figures(situation, name, system, lost)})"
+    return system, f"{does} ({_in_brackets(situation, system, lost)})"
 
 
 def _competitors(situation: Situation, system: str) -> set[str]:
@@ -537,21 +552,20 @@ def _than(situation: Situation, system: str, others: Sequence[str]) -> str:
     return "" if is_all else f" than {_listed(others)}"
 
 
-def _losses(situation: Situation, system: str) -> tuple[str, list[PairTest]]:
-    """The metric by which most others are better than a system, and these tests."""
-    tests = [test for won in situation.wins.values() for test in won if test.worse == system]
-    (name, _), *_ = Counter(test.metric for test in tests).most_common(1)
-    return name, [test for test in tests if test.metric == name]
-
-
 def _claim(situation: Situation, tests: Sequence[PairTest]) -> str:
     """What a system does better than others by one metric, and the figures."""
     name, system = tests[0].metric, tests[0].better
     than = _than(situation, system, [test.worse for test in tests])
+    return f"{_better(situation, name)}{than} ({_in_brackets(situation, system, tests)})"
+
+
+def _in_brackets(situation: Situation, system: str, tests: Sequence[PairTest]) -> str:
+    """The figures behind a claim, as in "has a better BLEU (86.24 against 80.76)"."""
+    name = tests[0].metric
     figures = _figures(situation, name, system, tests)
-    if not situation.metrics[name].wording:  # "has a better BLEU (86.24 against 80.76)"
-        figures = figures.removeprefix(f"{situation.metrics[name].name} ")
-    return f"{_better(situation, name)}{than} ({figures})"
+    if situation.metrics[name].wording:
+        return figures
+    return figures.removeprefix(f"{situation.metrics[name].name} ")
 
 
 def _better(situation: Situation, metric: str) -> str:

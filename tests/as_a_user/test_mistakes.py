@@ -75,7 +75,7 @@ def test_every_command_warns_of_a_blank_output(run_cli, folder):
     assert shown.startswith("blank: no segment has a word; blank: 300 of 300 outputs have no words")
     assert "blank: no segment has a word" in (folder / "report.html").read_text("utf-8")
     gate = typed(run_cli, folder, "compare --ref ref a blank --metrics rep --fail-if-worse rep", 1)
-    assert "blank: the output is too short to pass a gate" in gate[1]
+    assert "blank: its low scores mean nothing, so no gate" in gate[1]
 
 
 # --- texts and models with which no score means anything ---

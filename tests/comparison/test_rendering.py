@@ -41,7 +41,7 @@ def test_text_has_figures_intervals_p_values_and_signatures(comparison):
     for signature in comparison.signatures.values():
         assert signature in lines
     assert "95% interval (percentile bootstrap, 50 resamples, seed 1)" in text
-    assert "Holm-corrected, in each metric, over the 2 systems" in text
+    assert "Holm-corrected in each metric over the systems, in the verdict over all pairs" in text
     for system, cells in comparison.rows.items():
         for cell in cells.values():
             interval = cell.score.interval
@@ -60,7 +60,7 @@ def test_on_a_terminal_the_table_has_two_lines_of_footnote_and_no_signature():
     blank = [number for number, line in enumerate(brief) if not line]
     assert tuple(brief[: blank[0]]) == found.verdict.sentences
     assert brief[blank[-1] + 1 :] == [
-        "*: p < 0.05.", "60 segments; low–high: 95% interval; p: against all.",
+        "*: p < 0.05.", "60 segments; low–high: 95% interval; p: against all, for each column.",
     ]  # fmt: skip
     assert str(found) == "\n".join(brief)
 

@@ -131,8 +131,8 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     unsure = {
         name
         for name, metric in metrics.items()
-        if not flags(metric)
-        and (comparison.situation.only_hints or plain & {kind.error for kind in metric.kinds})
+        if not flags(metric) and plain
+        if not comparison.measured.references or plain & {kind.error for kind in metric.kinds}
     }
     return doubtful_metrics(comparison.trust) | unsure
 
