@@ -365,18 +365,14 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str], se
         if said:
             facts[system].append(f" {said}")
         least = max(NAMED, MANY * result.segments)
-        many = {
-            kind: len(segments)
-            for kind, segments in certain_errors(result, system).items()
-            if len(segments) >= least
-        }
-        facts[system] += [
-            f": {count:,} of {result.segments:,} outputs {KINDS[kind]}"
-            for kind, count in many.items()
-        ]
+        counts = {kind: len(found) for kind, found in certain_errors(result, system).items()}
+        many = {KINDS[kind]: count for kind, count in counts.items() if count >= least}
+        if not many and (total := sum(counts.values())) >= least:
+            many = {f"are broken ({', '.join(counts)})": total}
+        facts[system] += [f": {n:,} of {result.segments:,} outputs {do}" for do, n in many.items()]
         if many or share > MANY:
             hollow.add(system)
-        if many.keys() & {*PADDED}:
+        if any(counts.get(kind, 0) >= least for kind in PADDED):
             padded.add(system)
     return {system: said for system, said in facts.items() if said}, silent, hollow, padded
 
@@ -385,11 +381,14 @@ def decide(situation: Situation) -> ComparisonVerdict:
     """The verdict by the rules above."""
     kind, systems, told = _decide(situation)
     order = sorted(situation.facts, key=lambda system: system not in systems)
-    facts = "; ".join(
-        f"{system}{fact}" for system in order[:NAMED] for fact in situation.facts[system]
-    )
-    if len(order) > NAMED:
-        facts += f"; {len(order) - NAMED} more have such faults"
+
+    def fact(system: str) -> str:
+        first, *more = situation.facts[system]
+        return system + ", and ".join([first, *(said.lstrip(": ") for said in more)])
+
+    facts = "; ".join(map(fact, order[:NAMED]))
+    if rest := order[NAMED:]:
+        facts += f"; {_listed(rest, most=1)} {'has' if len(rest) == 1 else 'have'} such faults"
     sentences = [f"{facts}.", *told] if facts else told
     return ComparisonVerdict(kind, tuple(systems), tuple([*sentences, *situation.remarks][:LINES]))
 
@@ -433,7 +432,7 @@ def _nothing_to_say(situation: Situation) -> _Decision | None:
         return "untested", [], [situation.limit or "Nothing was tested."]
     hollow = list(dict.fromkeys(test.better for test in situation.without_merit))
     if hollow:
-        told = f"Fewer errors of {_listed(hollow)} are no merit: too much of it is no translation."
+        told = f"Fewer errors of {_listed(hollow)} are no merit."
     else:
         other = " other" if situation.facts else ""
         about = " in omissions" if all(map(situation.is_of_omissions, situation.metrics)) else ""

@@ -394,7 +394,8 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
 def _far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]]) -> str:
     """How far an output is from the others; nothing if it is one of them.
 
-    Of two others the poorer one counts, because a single odd one must not decide.
+    Of two others the poorer one counts, because a single odd one must not decide; beside one other,
+    which may be rich in wrong words, an output is far with half as many different words.
     """
     spoken = [index for index in range(len(output)) if any(other[index] for other in others)]
     blank = sum(not output[index] for index in spoken)
@@ -402,7 +403,7 @@ def _far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str
         return f"{percent(blank / len(spoken))} of the segments are blank, and others have words"
     kinds = [len(set(chain.from_iterable(text))) for text in (output, *others)]
     usual = median_low(kinds[1:])
-    if kinds[0] < FAR_POOR * usual:
+    if kinds[0] < FAR_POOR * usual * (0.5 if len(others) == 1 else 1):
         return f"has only {percent(kinds[0] / usual)} of the different words of others"
     return ""
 
