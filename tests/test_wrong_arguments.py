@@ -8,7 +8,6 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.core.errors import DataError
-from fast_align_wrapper import FastAlign
 
 HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
 LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
@@ -64,14 +63,6 @@ def test_wrong_arguments_of_compare_are_refused(systems, options, kind, message)
         ce.compare(systems, **{"references": REFS, "resamples": 0} | options)
 
 
-def test_line_ends_do_not_change_a_trained_model():
-    pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
-    lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
-    with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
-        assert of_lines.hash == model.hash
-        assert list(of_lines.align(lines)) == list(model.align(pairs))
-
-
 def test_a_string_is_not_taken_for_a_list_of_words():
     weights = [[1.0, 0.0], [0.0, 1.0]]
     for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
@@ -79,12 +70,3 @@ def test_a_string_is_not_taken_for_a_list_of_words():
             ce.plotting.attention_heatmap(weights, *texts)
         with pytest.raises(DataError, match="is a list of tokens, not a single string"):
             ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
-
-
-def test_a_model_is_found_from_another_folder(tmp_path, monkeypatch):
-    with FastAlign.train([("ein haus", "a house")]) as model:
-        model.save(tmp_path / "model")
-    monkeypatch.chdir(tmp_path)
-    with FastAlign.load("model") as loaded:
-        monkeypatch.chdir("/")
-        assert loaded.align([("ein haus", "a house")])
