@@ -540,7 +540,7 @@ def _excess(situation: Situation, tests: Sequence[PairTest]) -> tuple[str, str]:
 
 
 def _competitors(situation: Situation, system: str) -> set[str]:
-    """The other systems, but for those that say far less."""
+    """The other systems, but for those that say far less or more."""
     return {*situation.systems} - {system} - situation.silent
 
 
