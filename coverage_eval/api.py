@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
+from coverage_eval.core.batches import ONE_SYSTEM, Dataset
 from coverage_eval.core.errors import warn_of
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Score

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
+from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.core.checks import SampledText, why_untokenised
-from coverage_eval.core.dataset import Dataset, Row
-from coverage_eval.core.errors import Finding, Gravity
-from coverage_eval.core.machine import Progress, counted, parts, unseen
+from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.machine import Progress, counted, no_progress, parts
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
@@ -65,7 +65,7 @@ class Evaluation:
     jobs: int = 1
     evidence: bool = False
     named: bool = False
-    progress: Progress = unseen
+    progress: Progress = no_progress
     documents: str | None = None
 
     @cached_property
@@ -123,19 +123,21 @@ class Evaluation:
         _, fitting, counting = self._stages
         shown = counted(metrics.items(), fitting, len(metrics))
         metrics = {name: metric.fit(sample) for name, metric in shown}
-        looks_at_outputs = self.named or any("named errors" in m.needs for m in metrics.values())
+        needs_named_errors = self.named or any("named errors" in m.needs for m in metrics.values())
         result = measure(
             texts,
             metrics,
-            made={NAMED_ERRORS: learn_named(sample, aligner).request} if looks_at_outputs else {},
+            computed={NAMED_ERRORS: learn_named(sample, aligner).request}
+            if needs_named_errors
+            else {},
             jobs=self.jobs,
             evidence=self.evidence,
             progress=counting,
         )
         known = [*(cut.findings() if cut else ()), *notes]
         named: Mapping[str, Any] = {}
-        if looks_at_outputs:
-            named = by_system(texts.systems, result.made[NAMED_ERRORS])
+        if needs_named_errors:
+            named = by_system(texts.systems, result.computed[NAMED_ERRORS])
             # Documents' own notes tell of lines that are missing.
             kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
             known += named_findings(named, result.segments, kinds)
@@ -147,7 +149,7 @@ class Evaluation:
             tokens=tokens,
             source_tokens=aligner.source_tokens if aligner else tokens,
             findings=findings,
-            made={NAMED_ERRORS: named, "unknown words": unknown, "documents": documents},
+            computed={NAMED_ERRORS: named, "unknown words": unknown, "documents": documents},
             signed={"seg": cut.segmentation} if cut else {},
         )
 
@@ -188,7 +190,7 @@ class Evaluation:
                     left_out.append(f"no {metric.name} in the table: {remarks[0].message}")
         if not (columns or self.others):
             raise ValueError("no metric to compare by")
-        return columns, [Finding("left-out", said, gravity=Gravity.NOTE) for said in left_out]
+        return columns, [Finding("left-out", said, severity=Severity.NOTE) for said in left_out]
 
     def _make_aligner(self, columns: Sequence[str | Metric]) -> Aligner | None:
         """The aligner, if a metric needs it."""
@@ -257,4 +259,4 @@ def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[F
     name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
     note = f"the texts are not tokenised: REP tokenises them with {name}"
     note += " (--tokenize none turns this off)"
-    return name, [Finding("words-cut", note, gravity=Gravity.NOTE)]
+    return name, [Finding("words-cut", note, severity=Severity.NOTE)]

@@ -22,14 +22,14 @@ class MetricEntry(NamedTuple):
     """Where a metric is defined, and its command.
 
     Attributes:
-        place: Its module in ``coverage_eval`` and its class there, as ``repetition.rep:REP``.
+        import_path: Its module in ``coverage_eval`` and its class there, as ``repetition.rep:REP``.
         summary: One line for ``--help``.
         forms: Other metrics of its command: option and value → name of the metric. If the value is
             True, the option is a flag.
         command: Whether it has its own command.
     """
 
-    place: str
+    import_path: str
     summary: str
     forms: Mapping[tuple[str, Any], str] = {}
     command: bool = True
@@ -99,7 +99,7 @@ def metric_class(name: str) -> type[Metric]:
     """
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}; one of {', '.join(METRICS)}")
-    module, _, class_name = METRICS[name].place.partition(":")
+    module, _, class_name = METRICS[name].import_path.partition(":")
     found: type[Metric] = getattr(import_module(f"coverage_eval.{module}"), class_name)
     return found
 

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
-from coverage_eval.core.dataset import ONE_SYSTEM, Batch, GivenTexts, Row, RowSample
+from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
+from coverage_eval.core.batches import ONE_SYSTEM, Batch, GivenTexts, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.measure import aligner_of, count_batches
 from coverage_eval.core.metric import Metric, Score
@@ -166,7 +166,7 @@ class Job:
                     tokens = (aligner.source_tokens, aligner.tokens)
                     texts = [(*row.hypotheses, *row.references) for row in rows]
                     for text in zip(*texts, strict=True):
-                        refuse_other_tokens(cut_by_user(aligner.model), tokens, sources, text)
+                        refuse_other_tokens(tokenized_by_user(aligner.model), tokens, sources, text)
                 yield Batch(rows)
 
         for made, counts in count_batches(metrics, checked()):

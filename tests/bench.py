@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval import Aligner, attention
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.planting import inject_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.batches import Dataset, Row
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from coverage_eval.align.links import LinkColumn, LinkSource, check_links
 from coverage_eval.align.model_text import (
-    cut_pairs,
     noted_tokenizers,
     other_use,
     strict_pairs,
+    tokenize_pairs,
     with_sink,
 )
-from coverage_eval.core.dataset import Request, Row
+from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import Source, Text, zip_lines
 from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
@@ -154,7 +154,7 @@ class Aligner(ABC):
         target_tokens = Tokenizer(tokenize or "none", True, stem)
         source_tokens = Tokenizer(src_tokenize or tokenize or "none", True, stem)
         notes: dict[str, Any] = {}
-        tokens = cut_pairs(
+        tokens = tokenize_pairs(
             pairs, source_tokens, target_tokens,
             sink=sink, notes=notes, recognise=tokenize is None,
         )  # fmt: skip

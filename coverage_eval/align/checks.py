@@ -17,8 +17,14 @@ from statistics import StatisticsError, correlation, fmean
 from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
-from coverage_eval.align.model_text import OTHER_TOKENS, cut_by_user, why_other_words, with_sink
+from coverage_eval.align.model_text import (
+    OTHER_TOKENS,
+    tokenized_by_user,
+    why_other_words,
+    with_sink,
+)
 from coverage_eval.core import checks as texts
+from coverage_eval.core.batches import RowSample
 from coverage_eval.core.checks import (
     MIN_SEGMENTS,
     Check,
@@ -29,8 +35,7 @@ from coverage_eval.core.checks import (
     percent,
     shown,
 )
-from coverage_eval.core.dataset import RowSample
-from coverage_eval.core.errors import Finding, Gravity
+from coverage_eval.core.errors import Finding, Severity
 from coverage_eval.core.measure import aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import Tokenizer
@@ -132,13 +137,13 @@ def look_for_swapped_sides(inputs: Inputs) -> Iterator[tuple[str, str]]:
         yield source.name, reason
 
 
-def look_for_unknown_words(inputs: Inputs, *, gravity: Gravity) -> Iterator[tuple[str, str]]:
+def look_for_unknown_words(inputs: Inputs, *, severity: Severity) -> Iterator[tuple[str, str]]:
     """Texts with words that the model does not know: most on a side, most of an output, or some.
 
     Args:
         inputs: Texts with a source, and the model.
-        gravity: Which: MEANINGLESS for those on a side that the model is not for; VOID for outputs
-            of which it knows a smaller share than half of that of another target; or DOUBT.
+        severity: Which: FATAL for those on a side that the model is not for; UNUSABLE for outputs
+            of which it knows a smaller share than half of that of another target; or WARNING.
     """
     sample, manifest = inputs.by_model, inputs.model.manifest
     unknown: dict[SampledText, float] = {}
@@ -158,15 +163,15 @@ def look_for_unknown_words(inputs: Inputs, *, gravity: Gravity) -> Iterator[tupl
     known = max((1 - unknown[text] for text in sample.targets if text in unknown), default=0)
     for text, said in seen.items():
         is_foreign = text in sample.hypotheses and 1 - unknown[text] < WRONG_MODEL * known
-        found = Gravity.VOID if is_foreign else Gravity.DOUBT
-        if gravity == (Gravity.MEANINGLESS if is_wrong else found):
+        found = Severity.UNUSABLE if is_foreign else Severity.WARNING
+        if severity == (Severity.FATAL if is_wrong else found):
             yield text.name, said
 
 
 def look_for_other_tokens(inputs: Inputs) -> Iterator[tuple[str, str]]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
     for text, side in _sides(inputs.by_model):
-        if cut_by_user(inputs.model)[side] and (reason := why_other_words(text)):
+        if tokenized_by_user(inputs.model)[side] and (reason := why_other_words(text)):
             yield text.name, reason
 
 
@@ -395,7 +400,7 @@ def _orders(inputs: Inputs, kind: str) -> Iterator[tuple[str, str]]:
     yield from ((text, reason) for order, text, reason in inputs.orders if order == kind)
 
 
-_MEANINGLESS, _DOUBT = Gravity.MEANINGLESS, Gravity.DOUBT
+_FATAL, _WARNING = Severity.FATAL, Severity.WARNING
 _WHICH_FILE = "check that each is the file you meant"
 _WHICH_MODEL = "check that it is the model for these languages and this tokeniser"
 _TOKENISE = "tokenise all texts alike, or add --tokenize 13a"
@@ -406,45 +411,47 @@ _WRONG_WORDS = (
 )  # fmt: skip
 
 CHECKS = (
-    Check("subwords", _DOUBT, texts.look_for_subwords, "join the subwords into words first"),
-    Check("unsegmented", _DOUBT, partial(texts.look_at_words, why=texts.why_unsegmented),
+    Check("subwords", _WARNING, texts.look_for_subwords, "join the subwords into words first"),
+    Check("unsegmented", _WARNING, partial(texts.look_at_words, why=texts.why_unsegmented),
           "split all texts alike, or add --tokenize char; for links, train the model with it",
           needs={"counts_words"}),
-    Check("other-tokens", _MEANINGLESS, look_for_other_tokens, OTHER_TOKENS, needs={"model"}),
-    Check("untokenised", _DOUBT, partial(texts.look_at_words, why=texts.why_untokenised),
+    Check("other-tokens", _FATAL, look_for_other_tokens, OTHER_TOKENS, needs={"model"}),
+    Check("untokenised", _WARNING, partial(texts.look_at_words, why=texts.why_untokenised),
           _TOKENISE, {"other-tokens"}, {"counts_words"}),
-    Check("characters", _DOUBT, texts.look_for_characters, "convert all texts alike, to UTF-8 NFC"),
-    Check("equal", _DOUBT, partial(texts.look_for_equal_texts, outputs=False), _WHICH_FILE),
-    Check("equal-outputs", Gravity.NOTE, partial(texts.look_for_equal_texts, outputs=True),
+    Check("characters", _WARNING, texts.look_for_characters,
+          "convert all texts alike, to UTF-8 NFC"),
+    Check("equal", _WARNING, partial(texts.look_for_equal_texts, outputs=False), _WHICH_FILE),
+    Check("equal-outputs", Severity.NOTE, partial(texts.look_for_equal_texts, outputs=True),
           _WHICH_FILE),
-    Check("copy", _DOUBT, texts.look_for_copies, "check that it is a translation", {"equal"},
+    Check("copy", _WARNING, texts.look_for_copies, "check that it is a translation", {"equal"},
           {"words.source", "words.references"}),
-    Check("swapped-sides", _MEANINGLESS, look_for_swapped_sides,
+    Check("swapped-sides", _FATAL, look_for_swapped_sides,
           "swap source and target, or give the model of the other direction", needs={"model"}),
-    Check("case", _DOUBT, texts.look_for_case, "lower-case all texts or none", {"subwords"}),
-    Check("wrong-model", _MEANINGLESS, partial(look_for_unknown_words, gravity=_MEANINGLESS),
+    Check("case", _WARNING, texts.look_for_case, "lower-case all texts or none", {"subwords"}),
+    Check("wrong-model", _FATAL, partial(look_for_unknown_words, severity=_FATAL),
           _WHICH_MODEL, {"swapped-sides", "other-tokens"}, {"model"}),
-    Check("foreign-output", Gravity.VOID, partial(look_for_unknown_words, gravity=Gravity.VOID),
+    Check("foreign-output", Severity.UNUSABLE,
+          partial(look_for_unknown_words, severity=Severity.UNUSABLE),
           "check its language and its tokeniser, for its low scores mean nothing",
           {"equal", "copy", "swapped-sides", "other-tokens"}, {"model"}),
-    Check("unknown-words", _DOUBT, partial(look_for_unknown_words, gravity=_DOUBT),
+    Check("unknown-words", _WARNING, partial(look_for_unknown_words, severity=_WARNING),
           _WHICH_MODEL, {*_WRONG_WORDS, "untokenised"}, {"model"}),
-    Check("small-model", _DOUBT, look_for_training,
+    Check("small-model", _WARNING, look_for_training,
           "a few thousand pairs of the same kind of text are enough", needs={"model"}),
-    Check("no-links", _DOUBT, look_for_links, "is it the right file?", needs={"links"}),
-    Check("says-little", Gravity.VOID, texts.look_for_little,
+    Check("no-links", _WARNING, look_for_links, "is it the right file?", needs={"links"}),
+    Check("says-little", Severity.UNUSABLE, texts.look_for_little,
           "an output that says little has few errors to count, so low scores mean nothing",
           {"says-little"}),
-    Check("blank", _DOUBT, texts.look_for_blanks,
+    Check("blank", _WARNING, texts.look_for_blanks,
           "they have no errors to count, so find out why the system gave no output",
           {"says-little", "empty", "segmented", "much-extra"}),
-    Check("other-words", _DOUBT, texts.look_for_other_words, _TOKENISE,
+    Check("other-words", _WARNING, texts.look_for_other_words, _TOKENISE,
           {*_WRONG_WORDS, "untokenised"}, {"words.references"}),
-    Check("shifted", _MEANINGLESS, partial(_orders, kind=SHIFTED),
+    Check("shifted", _FATAL, partial(_orders, kind=SHIFTED),
           "lines are shifted: find the missing or extra line", {*_WRONG_WORDS, "small-model"}),
-    Check("reordered", _MEANINGLESS, partial(_orders, kind=REORDERED), _OTHER_ORDER,
+    Check("reordered", _FATAL, partial(_orders, kind=REORDERED), _OTHER_ORDER,
           {*_WRONG_WORDS, "small-model", "unknown-words"}),
-    Check("out-of-step", _DOUBT, partial(_orders, kind=OUT_OF_STEP), _OTHER_ORDER,
+    Check("out-of-step", _WARNING, partial(_orders, kind=OUT_OF_STEP), _OTHER_ORDER,
           {*_WRONG_WORDS, "small-model", "unknown-words", "other-words", "shifted", "reordered"}),
 )  # fmt: skip
 """All checks, in the order in which one finding may explain another."""

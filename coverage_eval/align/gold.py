@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from coverage_eval.align.links import read_links
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.files import Source, check_stdin, source_name, zip_lines
+from coverage_eval.core.files import Source, check_stdin, text_name, zip_lines
 from coverage_eval.core.metric import Formula, Score, Statistics
-from coverage_eval.core.text import read_segments
+from coverage_eval.core.tables import read_segments
 from fast_align_wrapper.links import Link, Links
 from fast_align_wrapper.text import tokenize
 
@@ -54,11 +54,11 @@ def read_gold(source: Source) -> Iterator[Gold]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.core.text.read_segments`; a malformed line
+        DataError: As :func:`~coverage_eval.core.tables.read_segments`; a malformed line
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        where = f"{source_name(source)}: line {number}"
+        where = f"{text_name(source)}: line {number}"
         sure: set[Link] = set()
         possible: set[Link] = set()
         for token in tokenize(line):
@@ -81,7 +81,7 @@ def read_with_gold(links: Source, gold: Source) -> Iterator[tuple[Links, Gold]]:
             standard input twice.
     """
     check_stdin(links, gold)
-    return zip_lines([source_name(links), source_name(gold)], [read_links(links), read_gold(gold)])
+    return zip_lines([text_name(links), text_name(gold)], [read_links(links), read_gold(gold)])
 
 
 class LinkCounts(NamedTuple):

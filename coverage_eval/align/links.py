@@ -8,17 +8,17 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from coverage_eval.core.dataset import depth
+from coverage_eval.core.batches import depth
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import (
     Column,
     Source,
     Text,
     check_source,
-    source_name,
+    text_name,
     zip_lines,
 )
-from coverage_eval.core.text import find_text, read_segments
+from coverage_eval.core.tables import find_text, read_segments
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
@@ -38,7 +38,7 @@ class LinkColumn:
         self._lines: list[str] | Text
         if isinstance(given, _TEXT):
             text = given if isinstance(given, Column) else find_text(given)
-            name, self._lines = source_name(text), text
+            name, self._lines = text_name(text), text
             check_source(text)
         else:
             # As text, so that links in memory are checked and signed like those of a file.
@@ -130,11 +130,11 @@ def read_links(source: Source) -> Iterator[Links]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.core.text.read_segments`; a malformed link
+        DataError: As :func:`~coverage_eval.core.tables.read_segments`; a malformed link
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        yield _parse(line, f"{source_name(source)}: line {number}")
+        yield _parse(line, f"{text_name(source)}: line {number}")
 
 
 def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
@@ -143,7 +143,7 @@ def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Link
     Raises:
         DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
     """
-    names = [source_name(first), source_name(second)]
+    names = [text_name(first), text_name(second)]
     return zip_lines(names, [read_links(first), read_links(second)])
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from coverage_eval.core.batches import Blocks, segments_of
 from coverage_eval.core.checks import (
     MIN_SEGMENTS,
     SampledText,
@@ -13,7 +14,6 @@ from coverage_eval.core.checks import (
     why_unsegmented,
     why_untokenised,
 )
-from coverage_eval.core.dataset import Blocks, segments_of
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment
@@ -65,7 +65,7 @@ def strict_pairs(
         raise DataError(f"unequal numbers of segments to train on: {error}") from None
 
 
-def cut_pairs(
+def tokenize_pairs(
     pairs: Iterable[tuple[Segment, ...]],
     source_tokens: Tokenizer,
     target_tokens: Tokenizer,
@@ -161,7 +161,7 @@ def noted_tokenizers(
     return tokenizers[0], tokenizers[1]
 
 
-def cut_by_user(model: FastAlign) -> tuple[bool, bool]:
+def tokenized_by_user(model: FastAlign) -> tuple[bool, bool]:
     """Whether the user tokenised the training text's source and target, with another tokeniser."""
     notes = model.manifest.notes
     return notes.get("src_tokenize") == BY_USER, notes.get("tokenize") == BY_USER
@@ -173,7 +173,7 @@ def refuse_other_tokens(
     """Refuse text that is not tokenised, for a model of text that the user tokenised.
 
     Args:
-        by_user: What :func:`cut_by_user` says of the model.
+        by_user: What :func:`tokenized_by_user` says of the model.
         tokens: The tokenisers of source and output.
         texts: Segments of the source, and of an output.
 

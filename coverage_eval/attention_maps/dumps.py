@@ -28,7 +28,7 @@ from coverage_eval.attention_maps.maps import (
 )
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.files import read_segments, source_name
+from coverage_eval.core.files import read_segments, text_name
 from coverage_eval.core.tokenizers import EOS_TOKENS
 from fast_align_wrapper.links import Link
 from fast_align_wrapper.text import Segment, tokenize
@@ -94,7 +94,7 @@ class Dump:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return source_name(self.path)
+        return text_name(self.path)
 
     def matrix(self, array: Any, where: str) -> Weights:
         """The chosen matrix of an array; as :func:`~.maps.one_head`."""

@@ -174,7 +174,7 @@ def as_object(
     return add
 
 
-MEANT = {
+HINTS = {
     "--bootstrap": "The interval of one score: --confidence --resamples N",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": "Words are aligned without regard to capitals; to lowercase a file: "
@@ -375,7 +375,7 @@ def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> li
     return joined
 
 
-SPELT = "coverage-eval"
+ENCODING_FALLBACK = "coverage-eval"
 """The name of the error handler for characters that a stream's encoding lacks."""
 
 
@@ -393,7 +393,7 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
     return "".join(WORDS.get(sign) or spell_utf16(sign) for sign in lacking), error.end
 
 
-codecs.register_error(SPELT, _spell)
+codecs.register_error(ENCODING_FALLBACK, _spell)
 
 
 def say(message: str, kind: str = "") -> None:
@@ -407,13 +407,13 @@ def say(message: str, kind: str = "") -> None:
         kind: ``error``, ``warning`` or ``note``; by default nothing stands before the message.
     """
     head = f"coverage-eval: {kind}: " if kind else ""
-    with may_end_early(sys.stderr):
+    with tolerate_closed_pipe(sys.stderr):
         sys.stderr.write(f"{wrap(f'{head}{escape_controls(message)}', sys.stderr)}\n")
         sys.stderr.flush()
 
 
 @contextmanager
-def may_end_early(stream: TextIO) -> Iterator[None]:
+def tolerate_closed_pipe(stream: TextIO) -> Iterator[None]:
     """Let a pipe's reader, such as ``head``, stop when it has read enough.
 
     What is printed after that goes nowhere, but the command writes its files, and its exit status
@@ -422,10 +422,10 @@ def may_end_early(stream: TextIO) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        send_nowhere(stream)
+        discard(stream)
 
 
-def send_nowhere(stream: TextIO) -> None:
+def discard(stream: TextIO) -> None:
     """Discard what the stream still has to write; at exit Python would try to, and say so."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

@@ -16,7 +16,7 @@ from tempfile import gettempdir
 
 import click
 
-from coverage_eval.cli.help import MEANT, SPELT, HelpFormat, say, suggest, wrap
+from coverage_eval.cli.help import ENCODING_FALLBACK, HINTS, HelpFormat, say, suggest, wrap
 from coverage_eval.core.errors import CoverageEvalError, ReadingNote
 from coverage_eval.core.show import escape_controls
 from coverage_eval.registry import METRICS
@@ -85,7 +85,7 @@ class LazyGroup(HelpFormat, click.Group):
         """As click does, and suggest the right name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _commands():
-            use = f"; use: {MEANT[name]}" if name in MEANT else suggest(name, _commands())
+            use = f"; use: {HINTS[name]}" if name in HINTS else suggest(name, _commands())
             hint = use or "; 'coverage-eval --help' lists them"
             ctx.fail(f"there is no command {name!r}{hint}")
         return super().resolve_command(ctx, args)
@@ -186,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _prepare_process()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not a notebook's
-            stream.reconfigure(errors=SPELT)
+            stream.reconfigure(errors=ENCODING_FALLBACK)
     said: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:
@@ -206,8 +206,8 @@ def _run(argv: Sequence[str]) -> int:
         done = cli.main(argv, prog_name="coverage-eval", standalone_mode=False, obj=argv)
         return int(done or 0)
     except click.ClickException as error:
-        if isinstance(error, click.NoSuchOption) and error.option_name in MEANT:
-            error = click.UsageError(f"{error.message} {MEANT[error.option_name]}", error.ctx)
+        if isinstance(error, click.NoSuchOption) and error.option_name in HINTS:
+            error = click.UsageError(f"{error.message} {HINTS[error.option_name]}", error.ctx)
         _show_usage(error)
         return error.exit_code
     except click.Abort:

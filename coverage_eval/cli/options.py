@@ -26,13 +26,13 @@ from coverage_eval.cli.help import (
     click_option,
     option,
 )
-from coverage_eval.core.dataset import Dataset, GivenTexts
+from coverage_eval.core.batches import Dataset, GivenTexts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
-from coverage_eval.core.files import Text, check_stdin, check_target, source_name
+from coverage_eval.core.files import Text, check_stdin, check_target, text_name
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
-from coverage_eval.core.text import TextTable, column_for, find_text, is_table, split_name
+from coverage_eval.core.tables import TextTable, column_for, find_text, is_table, split_name
 from fast_align_wrapper.files import open_file_number
 
 PACKED = (".gz", ".zst")
@@ -61,7 +61,7 @@ class Command(HelpFormat):
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
         try:
-            self._heed_ending(ctx)
+            self._infer_format(ctx)
         finally:  # the name of an input is the graver mistake
             _refuse_overwriting(ctx)
         try:
@@ -73,7 +73,7 @@ class Command(HelpFormat):
             warnings.simplefilter("error", CorpusWarning)
         return super().invoke(ctx)
 
-    def _heed_ending(self, context: click.Context) -> None:
+    def _infer_format(self, context: click.Context) -> None:
         """Without ``--format``, ``-o table.tex`` is LaTeX.
 
         Raises:
@@ -365,7 +365,7 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
             values |= named_texts({name: values[name] for name in _TEXTS if name in values})
             if cuts:
                 values["documents"] = _document_tokenizer(values)
-            outputs = {source_name(output): output for output in values.pop("hyp", ())}
+            outputs = {text_name(output): output for output in values.pop("hyp", ())}
             targets = (values.pop("tgt"),) if "tgt" in values else ()
             given = GivenTexts(
                 values.pop("systems", outputs), values.pop("ref", targets),
@@ -395,7 +395,7 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises:
         click.UsageError: A table without a column.
-        DataError: As :func:`~coverage_eval.core.text.find_text`.
+        DataError: As :func:`~coverage_eval.core.tables.find_text`.
     """
     parameters: defaultdict[str, list[str]] = defaultdict(list)
     for parameter, value in named.items():

@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import SPELT, may_end_early, say, send_nowhere
+from coverage_eval.cli.help import ENCODING_FALLBACK, discard, say, tolerate_closed_pipe
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import segment_lines
-from coverage_eval.core.errors import DataError, Finding, Gravity
+from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
@@ -46,10 +46,10 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> None:
         DataError: There is a warning, with ``strict``.
         click.exceptions.Exit: A finding makes scores meaningless.
     """
-    warnings = _messages(findings, Gravity.MEANINGLESS, Gravity.NOTE)
+    warnings = _messages(findings, Severity.FATAL, Severity.NOTE)
     if strict and warnings:
         raise DataError("; ".join(warnings))
-    grave = _messages(findings, Gravity.MEANINGLESS, Gravity.VOID)
+    grave = _messages(findings, Severity.FATAL, Severity.UNUSABLE)
     if grave:
         say(f"{'; '.join(grave)}; a score would mean nothing", "error")
     for message in warnings[len(grave) :]:
@@ -59,7 +59,7 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> None:
 
 
 def warn(
-    printable: Printable, findings: Sequence[Finding], made: Mapping[str, Any], *, strict: bool
+    printable: Printable, findings: Sequence[Finding], computed: Mapping[str, Any], *, strict: bool
 ) -> Printable:
     """Print warnings, and add them, notes and figures about the model to the data of JSON.
 
@@ -71,17 +71,17 @@ def warn(
         return printable
     data = {
         **printable.data,
-        "warnings": _messages(findings, Gravity.MEANINGLESS, Gravity.NOTE),
-        **({"model": dict(made["unknown words"])} if made.get("unknown words") else {}),
+        "warnings": _messages(findings, Severity.FATAL, Severity.NOTE),
+        **({"model": dict(computed["unknown words"])} if computed.get("unknown words") else {}),
     }
-    if notes := _messages(findings, Gravity.NOTE):
+    if notes := _messages(findings, Severity.NOTE):
         data["remarks"] = notes
     return replace(printable, data=data)
 
 
-def _messages(findings: Sequence[Finding], least: Gravity, below: float = math.inf) -> list[str]:
-    """The messages of findings, the most serious first, from one gravity to below another."""
-    return [finding.message for finding in findings if least <= finding.gravity < below]
+def _messages(findings: Sequence[Finding], least: Severity, below: float = math.inf) -> list[str]:
+    """The messages of findings, the most serious first, from one severity to below another."""
+    return [finding.message for finding in findings if least <= finding.severity < below]
 
 
 def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
@@ -120,7 +120,7 @@ def show(printable: Printable, output: Output, *, signed: bool = True) -> None:
 def _spell(text: str) -> str:
     """Text that standard output can show; words stand for other characters."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    return text.encode(encoding, SPELT).decode(encoding)
+    return text.encode(encoding, ENCODING_FALLBACK).decode(encoding)
 
 
 def _has_colours(output: Output) -> bool:
@@ -167,7 +167,7 @@ def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool 
 
 def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
     try:
-        with may_end_early(sys.stdout):
+        with tolerate_closed_pipe(sys.stdout):
             sys.stdout.flush()
             if as_is and sys.stdout.encoding != "utf-8":
                 sys.stdout.buffer.writelines(line.encode() for line in lines)
@@ -175,7 +175,7 @@ def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
                 sys.stdout.writelines(lines)
             sys.stdout.flush()
     except OSError as error:
-        send_nowhere(sys.stdout)
+        discard(sys.stdout)
         raise DataError(f"standard output: cannot be written: {error.strerror}") from error
 
 

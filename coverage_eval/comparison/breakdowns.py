@@ -189,7 +189,9 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
         top: Segments of each metric and system; ties are in the order of the text.
     """
     others = [system for system in result.systems if system != baseline]
-    kinds = [kind for of_metric in marking(result).values() for kind in of_metric if not kind.faint]
+    kinds = [
+        kind for of_metric in marking(result).values() for kind in of_metric if not kind.on_demand
+    ]
     notes = []
     for side, where, whose in (
         ("output", "an output", ""),
@@ -232,7 +234,7 @@ def _texts(
             which = "reference" if len(row.references) == 1 else f"reference {number}"
             yield *segment, which, None, " ".join(result.tokens.as_written(reference))
         for system, values in zip(systems, scores, strict=True):
-            marks = [mark for kind, mark in marks_of(result, system)[index] if not kind.faint]
+            marks = [mark for kind, mark in marks_of(result, system)[index] if not kind.on_demand]
             source = source_words(result, index)
             if source is not None and with_source:
                 text = bracketed(source, positions_on("source", marks))

@@ -50,7 +50,7 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     """What is wrong in each segment of a system: marks of all :func:`marking` metrics.
 
     Marks that are no error by themselves are left out, as
-    :attr:`~coverage_eval.core.mark.MarkKind.striking` says.
+    :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` says.
     """
     kinds = {name: {kind.name: kind for kind in own} for name, own in marking(result).items()}
     columns = {name: result.evidence(name) for name in kinds}
@@ -61,7 +61,7 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
             (kinds[name][mark.kind], mark)
             for name, column in columns.items()
             for mark in column[segment][place].marks
-            if mark.kind in kinds[name] and mark.amount >= kinds[name][mark.kind].striking
+            if mark.kind in kinds[name] and mark.amount >= kinds[name][mark.kind].error_threshold
         ]
 
     return LazyRows(marks, range(result.segments))
@@ -73,7 +73,7 @@ def flags(metric: Metric) -> bool:
     What is repeated without a reference that does not repeat it may be right.
     """
     return any(
-        not kind.faint and (kind.error != "repetition" or "references" in metric.needs)
+        not kind.on_demand and (kind.error != "repetition" or "references" in metric.needs)
         for kind in metric.kinds
     )
 
@@ -107,12 +107,12 @@ def styled_runs(
 ) -> Iterator[tuple[range, str]]:
     """Runs of words with one error on one side, each in the style of its plainest mark."""
     kinds: dict[int, MarkKind] = {}
-    for kind, mark in sorted(marks, key=lambda item: -item[0].striking):
+    for kind, mark in sorted(marks, key=lambda item: -item[0].error_threshold):
         if mark.side == side:
             kinds |= dict.fromkeys(mark.positions, kind)
     for error in dict.fromkeys(kind.error for kind in kinds.values()):
         for run in runs(words, [at for at, kind in kinds.items() if kind.error == error]):
-            yield run, min((kinds[at] for at in run), key=lambda kind: kind.striking).style
+            yield run, min((kinds[at] for at in run), key=lambda kind: kind.error_threshold).style
 
 
 def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
@@ -143,7 +143,7 @@ def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
     words = of_output.as_written(row.hypotheses[0])
     kinds = {kind.name: kind for kind in result.metrics[name].kinds}
     found = result.evidence(name)[index][0].marks
-    marks = [m for m in found if m.kind not in kinds or m.amount >= kinds[m.kind].striking]
+    marks = [m for m in found if m.kind not in kinds or m.amount >= kinds[m.kind].error_threshold]
     if row.source is not None:
         source = of_source.as_written(row.source)
         yield f"source     {bracketed(source, positions_on('source', marks))}"

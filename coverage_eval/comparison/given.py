@@ -17,18 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import (
     Column,
     Text,
     check_columns,
-    source_name,
+    text_name,
     zip_lines,
 )
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Signature, Statistics
-from coverage_eval.core.text import TextTable, find_text
+from coverage_eval.core.tables import TextTable, find_text
 from coverage_eval.registry import METRICS, metric_class
 
 MIN_PAIRED = 5
@@ -172,19 +172,19 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
         found = _of_system(system, scores, alone=len(systems) == 1)
         if found is None:
             named = ", ".join(filter(None, scores)) or "no system"
-            raise DataError(f"{source_name(file)}: no scores of {system}; it names {named}")
+            raise DataError(f"{text_name(file)}: no scores of {system}; it names {named}")
         if set(found) != set(range(1, len(found) + 1)):
             raise DataError(
-                f"{source_name(file)}: the segments of {system} are not 1 to {len(found)}"
+                f"{text_name(file)}: the segments of {system} are not 1 to {len(found)}"
             )
         values[system] = [found[number] for number in range(1, len(found) + 1)]
     known = {metric_class(key).name.lower(): metric_class(key).higher_is_better for key in METRICS}
     is_error = known.get(name.lower(), name.lower() not in _ERRORS) is False
-    return GivenScores(name, values, source_name(file), higher_is_better=not (is_error or lower))
+    return GivenScores(name, values, text_name(file), higher_is_better=not (is_error or lower))
 
 
 def _of_table(text: Column, name: str) -> Scores:
-    table, where = text.columns, source_name(text.columns.source)
+    table, where = text.columns, text_name(text.columns.source)
     assert isinstance(table, TextTable)
     rows = list(table.records(*filter(None, [text.name])))
     if not rows:

@@ -22,9 +22,9 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.checks import MIN_SEGMENTS
-from coverage_eval.core.dataset import Dataset
-from coverage_eval.core.errors import Gravity, require_integer, warn_of
+from coverage_eval.core.errors import Severity, require_integer, warn_of
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
 from coverage_eval.core.show import (
@@ -553,7 +553,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
 
 def silent_systems(result: Result) -> list[str]:
     """The systems whose low scores mean nothing, such as those that say far too little."""
-    void = (item for item in result.findings if item.gravity == Gravity.VOID)
+    void = (item for item in result.findings if item.severity == Severity.UNUSABLE)
     return list(dict.fromkeys(name for item in void for name in item.texts))
 
 

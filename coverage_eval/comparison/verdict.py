@@ -32,7 +32,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coverage_eval.core.checks import percent
-from coverage_eval.core.errors import Gravity
+from coverage_eval.core.errors import Severity
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Metric, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
@@ -318,7 +318,7 @@ def _limit(tests: int, factor: int, drawn: int, segments: int) -> str:
 
 def missing_lines(result: Result, system: str) -> tuple[float, str]:
     """The share of lines of documents that a system leaves out, 0 to 1; which, and what it adds."""
-    documents = result.made.get("documents", {}).get(system, ())
+    documents = result.computed.get("documents", {}).get(system, ())
     lines = sum(sum(map(bool, cut.source_words)) for cut in documents)
     passages = [passage for cut in documents for passage in cut.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
@@ -343,8 +343,8 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     Empty outputs of documents are missing lines.
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
-    documents = result.made.get("documents", {})
-    for segment, (first, *_) in result.made.get("named errors", {}).get(system, {}).items():
+    documents = result.computed.get("documents", {})
+    for segment, (first, *_) in result.computed.get("named errors", {}).get(system, {}).items():
         if first.kind in found and not (first.kind == "empty" and system in documents):
             found[first.kind].append(segment)
     return {kind: segments for kind, segments in found.items() if segments}
@@ -355,7 +355,7 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str], se
     silent, hollow, padded = (set[str]() for _ in range(3))
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
-        if finding.gravity == Gravity.VOID or finding.check == "far-output":
+        if finding.severity == Severity.UNUSABLE or finding.check == "far-output":
             for system, said in zip(finding.texts, finding.seen, strict=True):
                 if system in {*result.systems} - silent:
                     facts[system].append(f"{' ' if said.startswith('has ') else ': '}{said}")

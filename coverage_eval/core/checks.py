@@ -24,8 +24,8 @@ from statistics import fmean
 from typing import Any, TypeAlias
 from unicodedata import normalize
 
-from coverage_eval.core.dataset import BLOCK_ROWS, RowSample
-from coverage_eval.core.errors import Finding, Gravity
+from coverage_eval.core.batches import BLOCK_ROWS, RowSample
+from coverage_eval.core.errors import Finding, Severity
 from fast_align_wrapper.text import Segment
 
 Rows: TypeAlias = Sequence[Sequence[str]]
@@ -167,7 +167,7 @@ class Check:
 
     Attributes:
         name: Its name.
-        gravity: How much it matters.
+        severity: How much it matters.
         look: Finds it.
         advice: What to do.
         unless: Checks further up in the list. If one of them found something in the same text, in
@@ -176,7 +176,7 @@ class Check:
     """
 
     name: str
-    gravity: Gravity
+    severity: Severity
     look: Callable[[Inputs], Seen]
     advice: str = ""
     unless: Set[str] = frozenset()
@@ -195,7 +195,7 @@ class Check:
             message = f"{text}: {said}" if text else said
             message += f"; {self.advice}" if self.advice else ""
         named = {text: said for text, said in texts.items() if text}
-        return Finding(self.name, message, tuple(named), self.gravity, tuple(named.values()))
+        return Finding(self.name, message, tuple(named), self.severity, tuple(named.values()))
 
 
 def run_checks(
@@ -214,7 +214,7 @@ def run_checks(
             if not any(not texts or {text, source} & set(texts) for texts in others)
         ]
         found += [check.finding(seen)] if seen else []
-    return sorted(found, key=lambda finding: finding.gravity)
+    return sorted(found, key=lambda finding: finding.severity)
 
 
 def percent(share: float) -> str:

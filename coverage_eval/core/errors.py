@@ -66,14 +66,14 @@ class ReadingNote(UserWarning):
     """A text was read in a way that is worth knowing, but nothing is wrong with it."""
 
 
-class Gravity(IntEnum):
+class Severity(IntEnum):
     """How much a finding matters, the most serious first."""
 
-    MEANINGLESS = 0
+    FATAL = 0
     """The score means nothing: the command ends with an error unless it is forced."""
-    VOID = 1
+    UNUSABLE = 1
     """The low scores of one text mean nothing: a warning, and it is never the best."""
-    DOUBT = 2
+    WARNING = 2
     """The score may mislead: a warning."""
     NOTE = 3
     """Something to know when reading the score."""
@@ -86,14 +86,14 @@ class Finding(NamedTuple):
         check: Name of the check, such as ``subwords``.
         message: One line: the texts, what was seen, with figures, and what to do.
         texts: The names of the texts; empty if it is about all of them.
-        gravity: How much it matters.
+        severity: How much it matters.
         seen: What was seen in each of the texts, if the finding says it of each.
     """
 
     check: str
     message: str
     texts: tuple[str, ...] = ()
-    gravity: Gravity = Gravity.DOUBT
+    severity: Severity = Severity.WARNING
     seen: tuple[str, ...] = ()
 
 
@@ -105,7 +105,7 @@ def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
         stacklevel: As in :func:`warnings.warn`, counted from the caller.
     """
     for finding in findings:
-        if finding.gravity < Gravity.NOTE:
+        if finding.severity < Severity.NOTE:
             warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
 
 

@@ -114,10 +114,10 @@ _OTHER_FILES = {
 """First bytes of files that are not text, and what to do with such a file."""
 
 
-def source_name(source: Text) -> str:
+def text_name(source: Text) -> str:
     """The name of a text in messages."""
     if isinstance(source, Column):
-        file = source_name(source.columns.source)
+        file = text_name(source.columns.source)
         return f"{file}:{source.name}" if source.name else file
     return "standard input" if str(source) == STDIN else str(source)
 
@@ -217,7 +217,7 @@ def read_segments(source: Text, shown: Source | None = None) -> Iterator[str]:
                 segment = segment.removesuffix("\r")  # noqa: PLW2901
                 if not warned:
                     warned = True
-                    where = f"{source_name(shown)}: line {number}"
+                    where = f"{text_name(shown)}: line {number}"
                     said = _CARRIAGE_RETURNS[is_inside]
                     warnings.warn(f"{where} {said}", CorpusWarning, stacklevel=2)
             yield segment
@@ -264,7 +264,7 @@ def _whole_lines(source: Source, file: BinaryIO) -> Iterator[bytes]:
         if len(block) > MAX_LINE_BYTES:
             for number, line in enumerate(io.BytesIO(block), start=before + 1):
                 if len(line) > MAX_LINE_BYTES:
-                    raise DataError(f"{source_name(source)}: line {number} {too_long()}")
+                    raise DataError(f"{text_name(source)}: line {number} {too_long()}")
         before += block.count(b"\n")
         yield block
 
@@ -278,10 +278,10 @@ def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecode
     """The message on invalid bytes in a block, given the lines and bytes before the block."""
     for magic, said in _OTHER_FILES.items():
         if offset == 0 and error.object.startswith(magic):
-            return f"{source_name(source)}: {said}"
+            return f"{text_name(source)}: {said}"
     line = before + error.object.count(b"\n", 0, error.start) + 1
     return (
-        f"{source_name(source)}: line {line}: not valid UTF-8 at byte "
+        f"{text_name(source)}: line {line}: not valid UTF-8 at byte "
         f"offset {offset + error.start} (byte 0x{error.object[error.start]:02x}); "
         "convert the file to UTF-8 first"
     )
@@ -302,7 +302,7 @@ def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
     """
     check_stdin(*sources)
     check_source(*sources)
-    names = [source_name(source) for source in sources]
+    names = [text_name(source) for source in sources]
     rows = zip_lines(names, _streams(sources))
     first = next(rows, None)
     if first is None:

@@ -29,7 +29,7 @@ Progress = Callable[[float], None]
 """Called with the share of some work that is done, from 0 to 1."""
 
 
-def unseen(_: float) -> None:
+def no_progress(_: float) -> None:
     """Progress that nobody looks at."""
 
 
@@ -44,7 +44,7 @@ def progress_bar(label: str) -> Iterator[Progress]:
         label: Text before the bar.
     """
     if sys.stderr is None or not sys.stderr.isatty():
-        yield unseen
+        yield no_progress
         return
     from rich.console import Console
     from rich.progress import Progress as Bar

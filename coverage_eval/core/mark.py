@@ -145,8 +145,8 @@ class MarkKind:
             neither.
         amount: What :attr:`Mark.amount` is, if it is worth telling, such as ``strength``.
         least: The smallest amount that a report shows.
-        striking: The smallest amount that is an error by itself; 0 if every mark is one. Where it
-            is above 0, nearly every word is marked, so a report shows the marks on demand.
+        error_threshold: The smallest amount that is an error by itself; 0 if every mark is one.
+            Where it is above 0, nearly every word is marked, so a report shows them on demand.
     """
 
     name: str
@@ -160,15 +160,15 @@ class MarkKind:
     listed: str = ""
     amount: str = ""
     least: float = 0.0
-    striking: float = 0.0
+    error_threshold: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "style", self.style or self.key)
 
     @property
-    def faint(self) -> bool:
+    def on_demand(self) -> bool:
         """Whether nearly every word has such a mark, so that a mark alone tells little."""
-        return self.striking > 0
+        return self.error_threshold > 0
 
     def to_dict(self) -> dict[str, str]:
         """What a reader of JSON must know about marks of this kind."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.core.dataset import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
+from coverage_eval.core.batches import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.core.errors import Finding, require_integer
-from coverage_eval.core.machine import DiskList, Progress, counted, started_processes, unseen
+from coverage_eval.core.machine import DiskList, Progress, counted, no_progress, started_processes
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
 from coverage_eval.core.show import LazyRows
@@ -43,7 +43,7 @@ class Result:
         references: Number of references.
         kept: The batches, if evidence was asked for.
         findings: What looks wrong with the texts.
-        made: What features made of the texts, each under its own key.
+        computed: What features made of the texts, each under its own key.
         tokens: The tokeniser of references and hypotheses in tables of words.
         source_tokens: The tokeniser of sources there.
         signed: What signatures say of the texts, such as how outputs were cut.
@@ -59,7 +59,7 @@ class Result:
     references: int = 0
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
-    made: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
+    computed: Mapping[str, Mapping[Any, Any]] = field(default_factory=dict)
     tokens: Tokenizer = field(default_factory=Tokenizer)
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
     signed: Mapping[str, str] = field(default_factory=dict)
@@ -177,17 +177,17 @@ def measure(
     dataset: Dataset,
     metrics: Mapping[str, Metric],
     *,
-    made: Mapping[str, Request] = {},
+    computed: Mapping[str, Request] = {},
     jobs: int = 1,
     evidence: bool = False,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> Result:
     """Count metrics that are fitted to a test set, in one pass; no other loop counts.
 
     Args:
         dataset: The texts.
         metrics: The metrics by name, fitted to a sample of the texts.
-        made: What else features make of every row. The result has it by the same key and the
+        computed: What else features make of every row. The result has it by the same key and the
             segment from 0, for segments where there was something.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
@@ -206,14 +206,14 @@ def measure(
     starts: list[int] = []
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
     ranks: defaultdict[str, list[Floats]] = defaultdict(list)
-    collected: dict[str, dict[int, Any]] = {key: {} for key in made}
+    collected: dict[str, dict[int, Any]] = {key: {} for key in computed}
     segments = 0
     size = dataset.sample.size
-    results = count_batches(metrics, dataset.batches(), also=made.values(), jobs=jobs)
+    results = count_batches(metrics, dataset.batches(), also=computed.values(), jobs=jobs)
     for batch, counts in counted(results, progress, size, lambda result: len(result[0])):
         for name, block in counts.items():
             blocks[name].append(block)
-        for key, request in made.items():
+        for key, request in computed.items():
             rows = enumerate(batch.get(request), start=segments)
             collected[key].update((number, answer) for number, answer in rows if any(answer))
         for name, metric in metrics.items():
@@ -226,7 +226,7 @@ def measure(
     statistics = {name: np.concatenate(several, axis=1) for name, several in blocks.items()}
     return Result(
         metrics, dataset.systems, statistics, segments, len(dataset.references), kept,
-        made=collected,
+        computed=collected,
         ranks={name: np.concatenate(several, axis=1) for name, several in ranks.items()},
         starts=starts,
     )  # fmt: skip

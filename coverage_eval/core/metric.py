@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, Request, RowSample
+from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.show import ScoreCell

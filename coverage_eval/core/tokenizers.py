@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, require_flag
-from coverage_eval.core.files import Source, read_segments, source_name
+from coverage_eval.core.files import Source, read_segments, text_name
 from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
 _NEED_MODELS = ("flores101", "flores200")
@@ -147,11 +147,10 @@ class StopWords(frozenset[str]):
             words += tokenize(line)
             if len(tokenize(line)) > 1:
                 raise DataError(
-                    f"{source_name(path)}: line {number}: a list of stop words has one word per "
-                    "line"
+                    f"{text_name(path)}: line {number}: a list of stop words has one word per line"
                 )
         if not words:
-            message = f"{source_name(path)}: no stop words: the file is empty"
+            message = f"{text_name(path)}: no stop words: the file is empty"
             warnings.warn(message, CorpusWarning, stacklevel=2)
         return cls(words)
 

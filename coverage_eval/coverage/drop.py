@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
-from coverage_eval.core.dataset import Batch, Request, Row, RowSample
+from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.measure import TextMetric
@@ -255,7 +255,7 @@ class SoftDROP(AlignedMetric):
         MarkKind(
             "lost", "source", "lost", "source word that loses coverage", "lost coverage",
             "source word that loses half of its coverage or more", "omission",
-            amount="coverage", least=0.1, striking=0.5,
+            amount="coverage", least=0.1, error_threshold=0.5,
         ),
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
-from coverage_eval.core.dataset import (
+from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
     Dataset,
@@ -456,9 +456,9 @@ class OmissionFinder:
             DataError: Too few peers.
         """
         key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
-        if key not in batch.made:
-            batch.made[key] = (self._score(batch),)
-        scored: ScoredBatch = batch.made[key][0]
+        if key not in batch.computed:
+            batch.computed[key] = (self._score(batch),)
+        scored: ScoredBatch = batch.computed[key][0]
         return scored
 
     def _score(self, batch: Batch) -> ScoredBatch:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.core.dataset import Batch, Request, Row, RowSample, answer_ahead
+from coverage_eval.core.batches import Batch, Request, Row, RowSample, answer_ahead
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.core.measure import TextMetric

@@ -253,7 +253,7 @@ class Injection:
     >>> injection = Injection("omission-word", 0.3, pool, seed=1)
     >>> links = ((0, 0), (1, 1), (2, 2))
     >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], links)
-    >>> words, errors = injection.spoil(segment)
+    >>> words, errors = injection.corrupt(segment)
     >>> words, [(error.removed, error.source) for error in errors]
     (['a', 'red'], [('house', (2,))])
 
@@ -274,7 +274,7 @@ class Injection:
     repair: str = "none"
     kinds: Mapping[str, Kind] = field(default_factory=lambda: KINDS)
 
-    def spoil(self, segment: CleanSegment) -> SpoiltSegment:
+    def corrupt(self, segment: CleanSegment) -> SpoiltSegment:
         """Put errors into a segment."""
         clean = segment.words
         text = "\n".join((" ".join(segment.source), " ".join(clean)))
@@ -318,4 +318,4 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
     """
     segments = [tokenize(line) for line in lines]
     injection = Injection(kind, rate, WordPool.of(segments), seed)
-    return [" ".join(injection.spoil(CleanSegment(words)).words) for words in segments]
+    return [" ".join(injection.corrupt(CleanSegment(words)).words) for words in segments]

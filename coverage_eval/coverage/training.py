@@ -27,8 +27,8 @@ import numpy as np
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
-from coverage_eval.core.dataset import Batch, Row
-from coverage_eval.core.machine import Progress, counted, parts, unseen
+from coverage_eval.core.batches import Batch, Row
+from coverage_eval.core.machine import Progress, counted, no_progress, parts
 from coverage_eval.coverage.null_scores import (
     ALONE,
     REFERENCES,
@@ -103,7 +103,7 @@ def train_for_omissions(
 def add_omission_data(
     aligner: ModelAligner,
     read: Callable[[], Iterable[tuple[Segment, ...]]],
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
     **options: Any,
 ) -> None:
     """Attach to a new model what else :class:`OmissionFinder` needs, to be saved with the model.
@@ -194,7 +194,7 @@ def _learn_nulls(
             items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
         batch = Batch(rows)
         keys = (request.key for request in finder.coverages())
-        batch.made.update(zip(keys, items, strict=True))
+        batch.computed.update(zip(keys, items, strict=True))
         scored = finder.scored(batch)
         if scored.strengths.any():  # not where each word is always covered alike
             nulls[name] = NullScores.learn(scored.strengths[0], np.maximum(1, scored.sizes[0]))

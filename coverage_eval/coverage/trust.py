@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from random import Random
 
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import OmissionFinder
@@ -88,7 +88,7 @@ class Trust:
         )
 
 
-def gauge_trust(
+def estimate_recall(
     finder: OmissionFinder, rows: Sequence[Row], segments: int = SEGMENTS, seed: int = 0
 ) -> Trust:
     """Plant errors in some segments, and count what a finder finds.
@@ -137,7 +137,7 @@ def gauge_result(result: Result) -> dict[str, Trust]:
     for name, metric in result.metrics.items():
         if isinstance(metric, OmissionFinder):
             with suppress(DataError):
-                found[name] = gauge_trust(metric, result.rows)
+                found[name] = estimate_recall(metric, result.rows)
     return found
 
 

@@ -13,11 +13,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
-from coverage_eval.core.dataset import Dataset, GivenTexts
-from coverage_eval.core.errors import DataError, Finding, Gravity
-from coverage_eval.core.files import Column, Text, held_text, read_segments, source_name
-from coverage_eval.core.machine import Progress, counted, parts, started_processes, unseen
-from coverage_eval.core.text import TextTable
+from coverage_eval.core.batches import Dataset, GivenTexts
+from coverage_eval.core.errors import DataError, Finding, Severity
+from coverage_eval.core.files import Column, Text, held_text, read_segments, text_name
+from coverage_eval.core.machine import Progress, counted, no_progress, parts, started_processes
+from coverage_eval.core.tables import TextTable
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 
 MUCH_EXTRA = 0.1
@@ -60,7 +60,7 @@ class MatchedTexts(NamedTuple):
             if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
                 yield Finding("much-extra", f"{said}, and counts in no score but ExtraText")
             else:
-                yield Finding("segmented", said, gravity=Gravity.NOTE)
+                yield Finding("segmented", said, severity=Severity.NOTE)
 
 
 def match_lines(
@@ -69,7 +69,7 @@ def match_lines(
     aligner: Aligner | AlignerSettings | None,
     *,
     jobs: int = 1,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> MatchedTexts:
     """Cut all outputs, those of peers, too, by the lines of their source.
 
@@ -106,15 +106,15 @@ def match_lines(
         try:
             cuts = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
         except DataError as error:
-            where = f"{source_name(output)}: " if is_of_rows(lines) else ""
+            where = f"{text_name(output)}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
         documents[name] = cuts
-        return held_text(source_name(output), [line for cut in cuts for line in cut.lines])
+        return held_text(text_name(output), [line for cut in cuts for line in cut.lines])
 
     systems = {name: cut(name, output) for name, output in given.systems.items()}
     by_system = ([line for cut in cuts for line in cut.line_cuts()] for cuts in documents.values())
     by_row = list(zip(*by_system, strict=True))
-    peers = [cut(source_name(peer), peer) for peer in given.peers]
+    peers = [cut(text_name(peer), peer) for peer in given.peers]
     matched = Dataset(GivenTexts(systems, references, source, peers), by_row)
     return MatchedTexts(matched, segmenter.name, documents)
 
@@ -134,10 +134,10 @@ def _line_by_line(text: Text, lines: Text) -> Text:
     for name, expected, block in read_documents(text, lines) if is_of_rows(lines) else ():
         if len(block) != len(expected):
             raise DataError(
-                f"{source_name(text)}: {name} has {len(block)} lines and "
-                f"{source_name(lines)} has {len(expected)}; source and references must match"
+                f"{text_name(text)}: {name} has {len(block)} lines and "
+                f"{text_name(lines)} has {len(expected)}; source and references must match"
             )
-    return held_text(source_name(text), list(chain.from_iterable(read_blocks(text))))
+    return held_text(text_name(text), list(chain.from_iterable(read_blocks(text))))
 
 
 def is_of_rows(text: Text) -> bool:
@@ -150,7 +150,7 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
 
     Raises:
         DataError: As :func:`~coverage_eval.core.files.read_segments` or
-            :meth:`~coverage_eval.core.text.TextTable.cells`; a cell is not text.
+            :meth:`~coverage_eval.core.tables.TextTable.cells`; a cell is not text.
     """
     if not is_of_rows(text):
         yield list(read_segments(text))
@@ -160,7 +160,7 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
     for where, (cell,) in text.columns.cells([text.name]):
         if not isinstance(cell, str):
             raise DataError(
-                f"{source_name(text)}: {where} is not text; write an empty text for no line"
+                f"{text_name(text)}: {where} is not text; write an empty text for no line"
             )
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
@@ -174,10 +174,10 @@ def read_documents(output: Text, source: Text) -> list[Document]:
     outputs, sources = list(read_blocks(output)), list(read_blocks(source))
     if len(outputs) != len(sources):
         raise DataError(
-            f"{source_name(output)} has {len(outputs)} documents and {source_name(source)} has "
+            f"{text_name(output)} has {len(outputs)} documents and {text_name(source)} has "
             f"{len(sources)}; a file is one document, and each row of a table"
         )
-    names = [source_name(output)]
+    names = [text_name(output)]
     if is_of_rows(source):
         names = [f"row {number}" for number in range(1, len(sources) + 1)]
     return list(map(Document, names, sources, outputs))
@@ -188,7 +188,7 @@ def segment_documents(
     segmenter: Segmenter,
     *,
     jobs: int = 1,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> list[Segmentation]:
     """Segment documents.
 

@@ -125,7 +125,7 @@ class Evidence:
         boundaries: What stands before each word, ``[words]``.
         lengths: Number of words that each segment's translation is expected to have; 0 if it has
             no words, so that leaving it out costs nothing, ``[segments]``.
-        roomy: Whether a segment has several sentences, ``[segments]``.
+        multi_sentence: Whether a segment has several sentences, ``[segments]``.
     """
 
     ratios: sparse.csc_matrix
@@ -134,7 +134,7 @@ class Evidence:
     weights: Singles
     boundaries: Integers
     lengths: Floats
-    roomy: Flags
+    multi_sentence: Flags
 
     @classmethod
     def of(
@@ -174,7 +174,7 @@ class Evidence:
             weights=(words.is_word | is_rule).astype(np.float32),
             boundaries=words.boundaries,
             lengths=np.asarray(source.lengths * per_word, np.float64),
-            roomy=source.roomy,
+            multi_sentence=source.multi_sentence,
         )
 
     def block(self, first: int, last: int, low: int, high: int) -> Singles:
@@ -316,7 +316,7 @@ class _Search:
         self.moves = list(MOVE)
         self.moves[Boundary.SENTENCE] += IN_LINE * min(1.0, lines.sum() / segments.sum())
         self.lengths = np.append(0.0, evidence.lengths)
-        self.shares = np.where(np.append(False, evidence.roomy), ROOMY, 1.0)
+        self.shares = np.where(np.append(False, evidence.multi_sentence), ROOMY, 1.0)
         # A document ends like a paragraph.
         self.boundaries = np.append(evidence.boundaries, Boundary.PARAGRAPH)
         states = len(self.lengths)

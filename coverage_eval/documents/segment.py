@@ -20,9 +20,9 @@ import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.checks import UNKNOWN_OF_HYPOTHESES
-from coverage_eval.align.model_text import cut_by_user, refuse_other_tokens
+from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
+from coverage_eval.core.batches import segments_of
 from coverage_eval.core.checks import percent
-from coverage_eval.core.dataset import segments_of
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.documents.path import (
@@ -347,7 +347,7 @@ class Segmenter:
             f"model-{model.hash}",
             WordTable(model.table("forward")),
             model.manifest.forward.length_multiplier,
-            cut_by_user(model),
+            tokenized_by_user(model),
         )
 
     @classmethod

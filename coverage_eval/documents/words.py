@@ -116,7 +116,7 @@ class SourceWords(NamedTuple):
         types: The distinct words.
         shares: The share of each of them in each line, sparse ``[lines, types]``, single precision.
         lengths: Number of words of each line; 0 if none has a letter or digit, ``[lines]``.
-        roomy: Whether a line has several sentences, ``[lines]``.
+        multi_sentence: Whether a line has several sentences, ``[lines]``.
         different: Number of different lines that have words.
         rules: The tokens of lines without words, such as a rule or a code fence.
     """
@@ -124,7 +124,7 @@ class SourceWords(NamedTuple):
     types: list[str]
     shares: sparse.csr_matrix
     lengths: Integers
-    roomy: Flags
+    multi_sentence: Flags
     different: int
     rules: frozenset[str]
 

@@ -25,9 +25,9 @@ from statistics import median, median_low
 from typing import NamedTuple, TypeAlias
 
 from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.batches import RowSample
 from coverage_eval.core.checks import MIN_SEGMENTS, UNSPACED, percent
-from coverage_eval.core.dataset import RowSample
-from coverage_eval.core.errors import Finding, Gravity
+from coverage_eval.core.errors import Finding, Severity
 from fast_align_wrapper.text import Segment, tokenize
 
 # Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
@@ -149,7 +149,7 @@ class Lengths(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Habits:
+class OutputProfile:
     """What is usual in one system's outputs.
 
     Attributes:
@@ -176,7 +176,9 @@ class Habits:
     closings: Set[tuple[str, ...]] = frozenset()
 
     @classmethod
-    def learn(cls, pairs: Iterable[Pair], model: Vocabulary | None, shared: Set[str]) -> Habits:
+    def learn(
+        cls, pairs: Iterable[Pair], model: Vocabulary | None, shared: Set[str]
+    ) -> OutputProfile:
         """What is usual in the outputs of a system, from sources and outputs.
 
         Args:
@@ -386,8 +388,8 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
         if not references:  # which would show what it lacks or adds
             said += ", and its own low scores mean nothing"
         check = "far-output" if references or share > FAR_LONG else "says-little"
-        gravity = Gravity.DOUBT if references else Gravity.VOID
-        findings.append(Finding(check, said, (name,), gravity, (reason,)))
+        severity = Severity.WARNING if references else Severity.UNUSABLE
+        findings.append(Finding(check, said, (name,), severity, (reason,)))
     return far, findings
 
 

@@ -18,13 +18,13 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.core.batches import Dataset, Request, Row, RowSample
 from coverage_eval.core.checks import UNSPACED
-from coverage_eval.core.dataset import Dataset, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.outputs.habits import (
     END,
     MAX_AFFIX,
-    Habits,
+    OutputProfile,
     Text,
     Vocabulary,
     has_whole,
@@ -81,7 +81,7 @@ class NamedErrors:
     Make it with :meth:`learn`.
     """
 
-    habits: tuple[Habits, ...]
+    habits: tuple[OutputProfile, ...]
     vocabulary: Vocabulary | None = None
 
     @classmethod
@@ -101,7 +101,9 @@ class NamedErrors:
         for texts in (*systems, others):
             having.update(set().union(*(text.vocabulary for text in texts)))
         both = {word for word, n in having.items() if n > 1}
-        habits = (Habits.learn(zip(sources, own, strict=True), vocabulary, both) for own in systems)
+        habits = (
+            OutputProfile.learn(zip(sources, own, strict=True), vocabulary, both) for own in systems
+        )
         return cls(tuple(habits), vocabulary)
 
     @property
@@ -122,7 +124,11 @@ class NamedErrors:
         )
 
     def _find(
-        self, output: Text, source: Text | None, references: Sequence[Segment], habits: Habits
+        self,
+        output: Text,
+        source: Text | None,
+        references: Sequence[Segment],
+        habits: OutputProfile,
     ) -> Iterator[NamedError]:
         """The errors of an output that has words."""
         if source and (copied := _copied(output, source, habits, self.vocabulary)) is not None:
@@ -194,7 +200,7 @@ _LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
 
 
 def _copied(
-    output: Text, source: Text, habits: Habits, vocabulary: Vocabulary | None
+    output: Text, source: Text, habits: OutputProfile, vocabulary: Vocabulary | None
 ) -> str | None:
     """How much of the output is copied from the source, "" for all; None if it is no copy."""
     if source.vocabulary.isdisjoint(output.vocabulary):
@@ -225,7 +231,7 @@ def _copied(
     return "" if is_exact else f"{min(share, 0.99):.0%} of its words"
 
 
-def _translatable(word: str, habits: Habits, vocabulary: Vocabulary | None) -> bool | None:
+def _translatable(word: str, habits: OutputProfile, vocabulary: Vocabulary | None) -> bool | None:
     """Whether outputs usually have another word for a word of the source; None if unknown."""
     if habits.copies < 0.5:
         seen, kept = habits.kept.get(word, (0, 0))
@@ -261,7 +267,7 @@ much text knows some words of every language, so outputs without common words ar
 
 
 def _strange(
-    output: Text, source: Text | None, habits: Habits, vocabulary: Vocabulary | None
+    output: Text, source: Text | None, habits: OutputProfile, vocabulary: Vocabulary | None
 ) -> str:
     """Why an output seems to be in another language; empty if it does not."""
     # Letters of ASCII are Latin, so they need not be counted.
@@ -306,7 +312,7 @@ def _fits(output: Text, references: Sequence[Segment]) -> bool:
     return any(SHORT < output.length / max(1, length) < LONG for length in lengths)
 
 
-def _unusual_length(output: Text, source: Text, habits: Habits) -> float:
+def _unusual_length(output: Text, source: Text, habits: OutputProfile) -> float:
     """Length of a truncated or overlong output, as a share of the usual one; else 0."""
     if not habits.lengths.spread or len(source.words) < 4:
         return 0.0
@@ -352,7 +358,9 @@ def _joined(text: str) -> str:
     return _TOKENISED.sub("", text.replace("&apos;", "'"))
 
 
-def _affixes(output: Text, source: Text, habits: Habits) -> tuple[Sequence[str], Sequence[str]]:
+def _affixes(
+    output: Text, source: Text, habits: OutputProfile
+) -> tuple[Sequence[str], Sequence[str]]:
     """The words before and after the translation; empty if there are none."""
     start: Sequence[str] = ()
     closing: Sequence[str] = ()
@@ -369,7 +377,7 @@ def _affixes(output: Text, source: Text, habits: Habits) -> tuple[Sequence[str],
     return start, closing
 
 
-def _refuses(output: Text, source: Text, habits: Habits, start: Sequence[str]) -> bool:
+def _refuses(output: Text, source: Text, habits: OutputProfile, start: Sequence[str]) -> bool:
     """Whether an output is nothing but words that no source explains, or a known excuse."""
     if start and len(start) >= 0.8 * len(output.pieces):
         return True

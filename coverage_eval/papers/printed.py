@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Source, read_segments, source_name
+from coverage_eval.core.files import Source, read_segments, text_name
 from coverage_eval.core.show import Printable, Table
 
 Key: TypeAlias = tuple[str, str, str]
@@ -223,7 +223,7 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Printable:
     """
     import pandas as pd
 
-    name = source_name(source)
+    name = text_name(source)
     rows = [row for row in csv.reader(read_segments(source)) if row]
     header = [cell.strip() for cell in rows[0]] if rows else []
     if sorted(header) != sorted([*_KEY, "value"]):

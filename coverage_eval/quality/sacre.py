@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch
+from coverage_eval.core.batches import Batch
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Signature, Statistics, setting

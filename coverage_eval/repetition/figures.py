@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch
+from coverage_eval.core.batches import Batch
 from coverage_eval.core.measure import TokenMetric
 from coverage_eval.repetition.rep import find_ngrams
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.measure import TokenMetric

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scores import Spoilt
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 from fast_align_wrapper import Posterior
 from fast_align_wrapper.model import DIRECTIONS
 

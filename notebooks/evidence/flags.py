@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
@@ -122,7 +122,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
                     dataset, metrics=(), others={"o": Omissions(aligner, peers=peers)}
                 ).run()
                 flags = measured.statistics["o"][:, :, 0] > 0
-                unknown = measured.made["unknown words"]
+                unknown = measured.computed["unknown words"]
                 by_model.append({
                     "the model's words": name,
                     "peers": said,

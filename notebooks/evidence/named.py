@@ -12,7 +12,7 @@ from corpora import Corpus
 from flags import labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import ONE_SYSTEM, Dataset
+from coverage_eval.core.batches import ONE_SYSTEM, Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.outputs.named import KINDS, find_named

@@ -10,7 +10,7 @@ from corpora import Corpus, Pairs, sampled, train
 from scores import Spoilt, all_scores, by_case, omission_scores
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 
 QUESTIONS = (
     ("words left out", "omission-word", "none"),

@@ -9,7 +9,7 @@ from corpora import JUDGED, Corpus, FreeTranslator, Translator, joined
 from scores import Spoilt, repetition_scores
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 
 KINDS = {
     "repetition-word": 1.0,

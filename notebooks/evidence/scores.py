@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from coverage_eval.align.aligner import AlignedRow, ModelAligner
-from coverage_eval.core.dataset import Batch, Dataset, Request, Row
+from coverage_eval.core.batches import Batch, Dataset, Request, Row
 from coverage_eval.core.measure import measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
@@ -138,7 +138,7 @@ class Spoilt:
         clean = list(_clean(rows, aligner))
         pool = WordPool.of(segment.words for segment in clean)
         injection = Injection(kind, rate, pool, 7, repair, KINDS)
-        spoilt = [injection.spoil(segment) for segment in clean]
+        spoilt = [injection.corrupt(segment) for segment in clean]
         texts = [
             row._replace(
                 hypotheses=(" ".join(found.words),), references=row.references or row.hypotheses

@@ -9,7 +9,7 @@ from corpora import Corpus, Translator
 from scores import by
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import Batch, Dataset
+from coverage_eval.core.batches import Batch, Dataset
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.significance import pair_tests, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP

@@ -31,7 +31,7 @@ from systems import TABLES, System
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.table import compare, present_comparison
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.files import read_segments
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.metric import Metric, Statistics

@@ -10,7 +10,7 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
-from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.tokenizers import SINK
 from tests.grammar import generate

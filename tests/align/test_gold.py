@@ -22,7 +22,7 @@ from coverage_eval.align.gold import (
 )
 from coverage_eval.core.errors import DataError
 from fast_align_wrapper.links import Link, Links
-from tests.core.spoil import pairs
+from tests.core.corrupt import pairs
 
 positions = st.integers(0, 5)
 link_sets = st.sets(st.tuples(positions, positions), max_size=10)

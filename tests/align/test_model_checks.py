@@ -16,11 +16,11 @@ from coverage_eval.align.checks import (
     unknown_words,
 )
 from coverage_eval.core.checks import Inputs, Sample, run_checks
-from coverage_eval.core.errors import Finding, Gravity
+from coverage_eval.core.errors import Finding, Severity
 from coverage_eval.core.tokenizers import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize
-from tests.core.spoil import (
+from tests.core.corrupt import (
     Rows,
     confuse,
     glue,
@@ -142,7 +142,7 @@ def test_unknown_tokens_of_a_hypothesis(model):
 
 
 FOREIGN: Rows = [[f"{token}x" for token in row] for row in OUTPUT]
-VOID = Gravity.VOID
+UNUSABLE = Severity.UNUSABLE
 
 
 @pytest.mark.parametrize("reference", [TARGETS, None])
@@ -150,7 +150,7 @@ VOID = Gravity.VOID
 def test_an_output_of_words_that_the_model_does_not_know(model, reference, others):
     found = check_model(sample(SOURCES, reference, first=FOREIGN, **others), model)
     foreign = [one for one in found if one.check not in {"equal", "equal-outputs"}]
-    assert [(one.check, one.gravity) for one in foreign] == [("foreign-output", VOID)]
+    assert [(one.check, one.severity) for one in foreign] == [("foreign-output", UNUSABLE)]
     assert foreign[0].texts == ("first", *[name for name in others if name == "second"])
     said = "100% of its words are unknown to the model, such as 'thex'"
     assert foreign[0].seen == (said,) * len(foreign[0].texts)

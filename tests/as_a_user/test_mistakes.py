@@ -11,7 +11,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.core.errors import CorpusWarning
 from tests.conftest import RunCli
-from tests.core.spoil import confuse, glue
+from tests.core.corrupt import confuse, glue
 from tests.grammar import generate
 
 PAIRS = generate(900, seed=4)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RunCli
-from tests.core.spoil import confuse
+from tests.core.corrupt import confuse
 from tests.grammar import generate
 
 LINE = ("report", "--ref", "ref", "--metrics", "bleu,rep", "good", "loops", "-o", "two.html")

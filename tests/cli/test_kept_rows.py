@@ -12,7 +12,7 @@ import pytest
 from coverage_eval.cli.commands.score import free_names, write_records
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import Printable, Table, is_formula, render
-from coverage_eval.core.text import TextTable
+from coverage_eval.core.tables import TextTable
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.core.text import TextTable
+from coverage_eval.core.tables import TextTable
 from tests.cli.tools import write_grammar
 from tests.comparison.systems import read_blocks
 from tests.conftest import RunCli

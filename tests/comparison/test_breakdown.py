@@ -10,7 +10,7 @@ import pytest
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.segments import evidence_records
 from coverage_eval.comparison.table import Comparison, compare, compare_result
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show import Table
 from coverage_eval.core.significance import SignificanceTest

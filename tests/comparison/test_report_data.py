@@ -213,7 +213,7 @@ def test_warnings_notes_and_unknown_words_are_at_the_end():
     references = [f"a house number {n}" for n in range(30)]
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
     made = replace(
-        made, measured=replace(made.measured, made={"unknown words": {"source_tokens": 0.125}})
+        made, measured=replace(made.measured, computed={"unknown words": {"source_tokens": 0.125}})
     )
     topics = {heading: paragraphs for heading, paragraphs, _ in
               report_values(made, ReportOptions())["topics"]}  # fmt: skip

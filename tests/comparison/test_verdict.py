@@ -24,7 +24,7 @@ from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.quality.meteor.metric import METEOR
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP
-from tests.core.spoil import confuse
+from tests.core.corrupt import confuse
 from tests.grammar import generate
 
 pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")

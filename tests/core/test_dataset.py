@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.core import dataset as module
-from coverage_eval.core.checks import Sample
-from coverage_eval.core.dataset import (
+from coverage_eval.core import batches as module
+from coverage_eval.core.batches import (
     BLOCK_ROWS,
     MAX_BLOCKS,
     Batch,
@@ -30,9 +29,10 @@ from coverage_eval.core.dataset import (
     make_batches,
     split_references,
 )
+from coverage_eval.core.checks import Sample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.text import find_text
+from coverage_eval.core.tables import find_text
 from fast_align_wrapper.text import tokenize
 from tests.rows import make_text_rows
 

@@ -18,10 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from coverage_eval.core import files, text
+from coverage_eval.core import files
+from coverage_eval.core import tables as tables_module
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
 from coverage_eval.core.files import Column, check_stdin, read_parallel, read_segments, zstd
-from coverage_eval.core.text import ONE_A_LINE, TextTable, find_text
+from coverage_eval.core.tables import ONE_A_LINE, TextTable, find_text
 
 Columns = Mapping[str, Sequence[str]]
 TEXTS = st.text(st.characters(exclude_characters='\n\t"', exclude_categories=["Cs"]), max_size=8)
@@ -199,7 +200,7 @@ def test_the_first_cell_with_a_quotation_mark_decides(tmp_path, data, found):
 def test_marks_that_do_not_tell_are_no_quotes(tmp_path, monkeypatch):
     path = write(tmp_path / "t.tsv", 'h\n"a"\nb\n"c ""d"""\n')
     assert list(TextTable(path).texts("h")) == [("a",), ("b",), ('c "d"',)]
-    monkeypatch.setattr(text, "_TELLING_LINES", 2)
+    monkeypatch.setattr(tables_module, "_TELLING_LINES", 2)
     assert list(TextTable(path).texts("h")) == [('"a"',), ("b",), ('"c ""d"""',)]
 
 

@@ -17,10 +17,10 @@ from coverage_eval.align.checks import (
     find_orders_of_lengths,
 )
 from coverage_eval.core.checks import Check, Inputs, Sample, SampledText, run_checks
-from coverage_eval.core.errors import CorpusWarning, Finding, Gravity, warn_of
+from coverage_eval.core.errors import CorpusWarning, Finding, Severity, warn_of
 from coverage_eval.core.files import read_parallel
 from fast_align_wrapper.text import tokenize
-from tests.core.spoil import (
+from tests.core.corrupt import (
     Rows,
     blank,
     confuse,
@@ -167,7 +167,7 @@ def test_two_equal_outputs_are_a_note():
     (found,) = findings(
         sample(sources(), targets(), a=OUTPUT, b=OUTPUT, c=[*confuse(targets())[1:], ["x"]])
     )[-1:]
-    assert found.gravity == Gravity.NOTE
+    assert found.severity == Severity.NOTE
     assert found.message.startswith("a: the same text as b in all 500 segments; check that each is")
 
 
@@ -251,11 +251,11 @@ def test_sources_out_of_step(spoiled):
 
 def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhere():
     def seeing(*texts: str) -> Check:
-        return Check("first", Gravity.DOUBT, lambda _: ((text, "odd") for text in texts), "mend it")
+        return Check(
+            "first", Severity.WARNING, lambda _: ((text, "odd") for text in texts), "mend it"
+        )
 
-    second = Check(
-        "second", Gravity.MEANINGLESS, lambda _: [("a", "x"), ("b", "y")], "do", {"first"}
-    )
+    second = Check("second", Severity.FATAL, lambda _: [("a", "x"), ("b", "y")], "do", {"first"})
     seen = Inputs(Sample(source=SampledText("src", [])))
     both = run_checks([seeing("a"), second], seen)
     assert [found.message for found in both] == ["b: y; do", "a: odd; mend it"]
@@ -269,14 +269,14 @@ def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhe
 
 def test_a_check_is_run_where_there_is_what_it_looks_at():
     texts = Sample([SampledText("a", [])], source=SampledText("src", []))
-    check = Check("x", Gravity.DOUBT, lambda _: [("", "y")], needs={"words.source", "links"})
+    check = Check("x", Severity.WARNING, lambda _: [("", "y")], needs={"words.source", "links"})
     assert run_checks([check], Inputs(texts)) == []
     assert run_checks([check], Inputs(Sample(), links=["l"])) == []
     assert [found.message for found in run_checks([check], Inputs(texts, links=["l"]))] == ["y"]
 
 
 def test_findings_are_warned_of_unless_they_are_notes():
-    found = [Finding("a", "a"), Finding("b", "b", gravity=Gravity.NOTE)]
+    found = [Finding("a", "a"), Finding("b", "b", severity=Severity.NOTE)]
     with pytest.warns(CorpusWarning) as caught:
         warn_of(found, stacklevel=1)
     assert [str(warning.message) for warning in caught] == ["a"]

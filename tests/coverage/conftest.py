@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.coverage.training import add_omission_data

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow
-from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.tokenizers import StopWords
@@ -39,7 +39,7 @@ def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> tupl
     """The marks of one segment."""
     row = AlignedRow(None if source is None else source.split(), (tuple(ref),), (tuple(hyp),))
     batch = Batch([Row(("",), source=source)])
-    batch.made[metric.requests()[0].key] = [row]
+    batch.computed[metric.requests()[0].key] = [row]
     ((evidence,),) = metric.explain(batch)
     return evidence.marks
 
@@ -100,7 +100,7 @@ def soft_of(
     metric = SoftDROP(NOTHING, stopwords or StopWords())
     row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
     batch = Batch([Row(("",), source=source)])
-    batch.made[metric.requests()[0].key] = [row]
+    batch.computed[metric.requests()[0].key] = [row]
     statistics = metric.count(batch)[0]
     ((evidence,),) = metric.explain(batch)
     return metric, statistics[0].tolist(), evidence.marks

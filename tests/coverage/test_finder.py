@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 from coverage_eval.coverage.omission_finder import (
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
@@ -33,7 +33,7 @@ def spoilt(kind: str, rate: float, repair: str = "none") -> tuple[list[Row], lis
     injection = Injection(kind, rate, POOL, seed=1, repair=repair)
     rows, lost = [], []
     for pair, target in zip(TEST, TARGETS, strict=True):
-        words, errors = injection.spoil(CleanSegment(pair.target, pair.source, pair.links))
+        words, errors = injection.corrupt(CleanSegment(pair.target, pair.source, pair.links))
         rows.append(Row((words,), (target,), pair.source))
         lost.append({place for error in errors for place in error.source or ()})
     return rows, lost

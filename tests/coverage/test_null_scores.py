@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 from coverage_eval.coverage.null_scores import (
     NullScores,
     best_run,

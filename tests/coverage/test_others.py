@@ -9,21 +9,21 @@ import pytest
 from scipy.stats import kendalltau
 
 import coverage_eval as ce
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.files import read_segments
 from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.training import train_for_omissions
 from coverage_eval.evaluation import Evaluation
 from tests.coverage.conftest import measured
-from tests.coverage.test_witnesses import BAD, PEERS, SOURCES, TARGETS, spoil
+from tests.coverage.test_witnesses import BAD, PEERS, SOURCES, TARGETS, corrupt
 
 SYSTEMS = {
     "bad": BAD,
     "right": TARGETS,
     "one": PEERS[0],
     "two": PEERS[1],
-    "added": spoil("addition", 5)[0],
+    "added": corrupt("addition", 5)[0],
 }
 
 
@@ -102,7 +102,8 @@ def test_named_errors_count_as_omissions(special):
         metrics=(), others={"o": Omissions(special)}, named=True, evidence=True,
     ).run()  # fmt: skip
     kinds = {
-        n: [one.kind for one in errors] for n, errors in result.made["named errors"]["x"].items()
+        n: [one.kind for one in errors]
+        for n, errors in result.computed["named errors"]["x"].items()
     }
     assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]

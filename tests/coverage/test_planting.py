@@ -47,7 +47,7 @@ def concerned(error: PlantedError) -> int:
 def test_the_gold_undoes_the_errors(kind, repair):
     injection = Injection(kind, 0.08, POOL, seed=1, repair=repair)
     for segment in SEGMENTS[:400]:
-        words, errors = injection.spoil(segment)
+        words, errors = injection.corrupt(segment)
         assert undo(words, errors) == list(segment.words)
         if repair != "none" and kind.startswith(("omission", "early")):
             assert len(words) == len(segment.words)
@@ -57,7 +57,7 @@ def test_the_gold_undoes_the_errors(kind, repair):
 def test_the_rate_of_affected_words_is_as_asked(kind):
     rate = 0.02
     injection = Injection(kind, rate, POOL, seed=2)
-    errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
+    errors = [error for segment in SEGMENTS for error in injection.corrupt(segment).errors]
     # Some kinds affect all words of a segment or none, so their rate deviates most.
     deviation = (rate / len(SEGMENTS)) ** 0.5
     assert sum(map(concerned, errors)) / WORDS == pytest.approx(rate, abs=4 * deviation)
@@ -68,7 +68,7 @@ def test_phrases_are_runs_of_words_that_do_not_touch():
     injection = Injection("omission-phrase", 0.3, POOL, seed=10)
     lengths = []
     for segment in SEGMENTS:
-        errors = injection.spoil(segment).errors
+        errors = injection.corrupt(segment).errors
         starts = [error.output[0] for error in errors]
         assert starts == sorted(set(starts))
         lengths += map(concerned, errors)
@@ -80,8 +80,8 @@ def test_phrases_are_runs_of_words_that_do_not_touch():
 def test_a_higher_rate_includes_the_errors_of_a_lower_one(kind):
     low, high = (Injection(kind, rate, POOL, seed=3) for rate in (0.02, 0.06))
     for segment in SEGMENTS[:500]:
-        kept = iter(low.spoil(segment).words)
-        assert all(word in kept for word in high.spoil(segment).words)  # a subsequence
+        kept = iter(low.corrupt(segment).words)
+        assert all(word in kept for word in high.corrupt(segment).words)  # a subsequence
 
 
 @pytest.mark.parametrize("kind", REMOVING)
@@ -89,7 +89,7 @@ def test_source_words_without_remaining_links_are_lost(kind):
     injection = Injection(kind, 0.08, POOL, seed=4)
     found = 0
     for segment in SEGMENTS[:300]:
-        errors = injection.spoil(segment).errors
+        errors = injection.corrupt(segment).errors
         gone = lost_places(segment.words, errors)
         expected = {
             i
@@ -119,7 +119,7 @@ def test_each_kind_repeats_at_its_place():
     pool = WordPool.of([segment.words])
     for seed in range(200):
         for kind in ("repetition-word", "repetition-phrase", "repetition-oscillating"):
-            words, errors = Injection(kind, 0.1, pool, seed).spoil(segment)
+            words, errors = Injection(kind, 0.1, pool, seed).corrupt(segment)
             for error in errors:
                 start, end = error.output
                 again = words[start:end]
@@ -128,7 +128,7 @@ def test_each_kind_repeats_at_its_place():
                 assert words[start - length : start] == again[:length]
                 assert (max(times) > 1) == (kind == "repetition-oscillating")
                 assert kind != "repetition-word" or length == 1
-    words = Injection("repetition-tail", 0.5, pool, 1).spoil(segment).words
+    words = Injection("repetition-tail", 0.5, pool, 1).corrupt(segment).words
     assert "".join(words) == "abcdefgh" + "h" + "gh" + "fgh"
 
 
@@ -141,15 +141,15 @@ def test_classes_of_words_go_by_frequency():
     classes = {"content": POOL.classes["content"], "rare": FURTHER["rare_words"](POOL)}
     for name, words in classes.items():
         injection = Injection(f"omission-{name}", 0.05, POOL, seed=5)
-        errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
+        errors = [error for segment in SEGMENTS for error in injection.corrupt(segment).errors]
         assert errors
         assert {error.removed for error in errors} <= set(words)
 
 
 def test_the_errors_of_a_segment_do_not_depend_on_its_place():
     injection = Injection("omission-phrase", 0.1, POOL, seed=6)
-    whole = [injection.spoil(segment).words for segment in SEGMENTS[:200]]
-    part = [injection.spoil(segment).words for segment in SEGMENTS[100:200]]
+    whole = [injection.corrupt(segment).words for segment in SEGMENTS[:200]]
+    part = [injection.corrupt(segment).words for segment in SEGMENTS[100:200]]
     assert whole[100:] == part
     other = Injection("omission-phrase", 0.1, POOL, seed=7)
-    assert whole != [other.spoil(segment).words for segment in SEGMENTS[:200]]
+    assert whole != [other.corrupt(segment).words for segment in SEGMENTS[:200]]

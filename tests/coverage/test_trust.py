@@ -9,14 +9,14 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import comparison_as_dict
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.coverage.trust import (
     Trust,
+    estimate_recall,
     gauge_result,
-    gauge_trust,
     trust_sentences,
 )
 from coverage_eval.repetition.rep import REP
@@ -32,9 +32,9 @@ ROWS = [Row((" ".join(p.target),), (), " ".join(p.source)) for p in OTHER]
 
 def test_planted_errors_are_found(special):
     for finder in (OmissionFinder.of(special), OmissionFinder.of(special, "target")):
-        found = gauge_trust(finder, ROWS, segments=60)
-        assert found == gauge_trust(finder, ROWS, segments=60)
-        assert gauge_trust(finder, ROWS, segments=60, seed=1).share_found > 0.5
+        found = estimate_recall(finder, ROWS, segments=60)
+        assert found == estimate_recall(finder, ROWS, segments=60)
+        assert estimate_recall(finder, ROWS, segments=60, seed=1).share_found > 0.5
         assert found.complete == 60
         assert found.planted == 60 - found.false_alarms
         assert found.share_found > 0.5
@@ -49,7 +49,7 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     result = measured(dataset, o=Omissions(special))
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
-    found = gauge_trust(metric, result.rows)
+    found = estimate_recall(metric, result.rows)
     assert found.false_alarms > 50
     assert found.is_low
 
@@ -57,13 +57,13 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
 def test_references_are_used_where_there_are_any(special):
     """Witnesses stay outputs; with references as witnesses, errors go into outputs."""
     rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
-    found = gauge_trust(OmissionFinder.of(special), rows, segments=20)
+    found = estimate_recall(OmissionFinder.of(special), rows, segments=20)
     assert found.of_references
     assert "references without a planted error" in str(found)
     with pytest.raises(DataError, match="no segment is long enough"):
-        gauge_trust(OmissionFinder.of(special, referenced=True), rows)
+        estimate_recall(OmissionFinder.of(special, referenced=True), rows)
     peered = [row._replace(peers=row.hypotheses) for row in ROWS]
-    found = gauge_trust(OmissionFinder.of(special, peers=1), peered, segments=20)
+    found = estimate_recall(OmissionFinder.of(special, peers=1), peered, segments=20)
     assert found.share_found > 0.5
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
@@ -23,16 +23,16 @@ SOURCES = [" ".join(pair.source) for pair in TEST]
 TARGETS = [" ".join(pair.target) for pair in TEST]
 
 
-def spoil(kind: str, seed: int, rate: float = 0.1) -> tuple[list[str], list[bool]]:
+def corrupt(kind: str, seed: int, rate: float = 0.1) -> tuple[list[str], list[bool]]:
     """The correct translations with errors, and which segments have errors."""
     injection = Injection(kind, rate, WordPool.of(pair.target for pair in TEST), seed)
-    found = [injection.spoil(CleanSegment(p.target, p.source, p.links)) for p in TEST]
+    found = [injection.corrupt(CleanSegment(p.target, p.source, p.links)) for p in TEST]
     has_some = [any(e.source or kind == "addition" for e in one.errors) for one in found]
     return [" ".join(one.words) for one in found], has_some
 
 
-BAD, LACKS = spoil("omission-phrase", 1)
-PEERS = [spoil("omission-word", seed)[0] for seed in (2, 3, 4)]
+BAD, LACKS = corrupt("omission-phrase", 1)
+PEERS = [corrupt("omission-word", seed)[0] for seed in (2, 3, 4)]
 
 
 def find(

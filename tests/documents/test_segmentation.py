@@ -56,7 +56,7 @@ def some_evidence(seed: int, words: int, segments: int) -> Evidence:
         weights=np.where(generator.random(words) < 0.9, 1, 0).astype(np.float32),
         boundaries=np.concatenate([[4], generator.integers(0, 6, words - 1)]),
         lengths=generator.integers(1, 4, segments) * (generator.random(segments) < 0.8) * 1.5,
-        roomy=generator.random(segments) < 0.3,
+        multi_sentence=generator.random(segments) < 0.3,
     )
 
 
@@ -77,7 +77,7 @@ def log_probability(evidence: Evidence, path: Sequence[Run]) -> float:
             for n in range(first, last)
         )
         inside = sum(segment_path.STAY[boundaries[n]] for n in range(first + 1, last))
-        said -= inside * (segment_path.ROOMY if evidence.roomy[segment] else 1)
+        said -= inside * (segment_path.ROOMY if evidence.multi_sentence[segment] else 1)
         away = np.log((last - first + 2) / (evidence.lengths[segment] + 2)) / segment_path.SPREAD
         total += max(said, -segment_path.FREE) - min(segment_path.UNLIKE_MOST, away**2 / 2)
         state = segment + 1

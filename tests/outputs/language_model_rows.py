@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from coverage_eval.core.dataset import Row
+from coverage_eval.core.batches import Row
 
 RIGHTLY_EQUAL = (
     "Berlin", "Anna Petrova", "https://example.org/list?page=2", "12 345", "2024-05-01", "OK",
@@ -107,7 +107,7 @@ def plant(pairs: Sequence[tuple[str, str]], language: str, seed: int = 0) -> lis
         ("overlong", "three lines more", 4,
          lambda row: " ".join([row.output, *(target for _, target in random.sample(pairs, 3))])),
     ]  # fmt: skip
-    for kind, how, count, spoil in errors:
+    for kind, how, count, corrupt in errors:
         for place in [places.pop() for _ in range(count)]:
-            rows[place] = PlantedRow(rows[place].source, spoil(rows[place]), kind, how)
+            rows[place] = PlantedRow(rows[place].source, corrupt(rows[place]), kind, how)
     return rows

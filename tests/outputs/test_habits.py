@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import Dataset, GivenTexts, Row, RowSample
-from coverage_eval.core.errors import Gravity
+from coverage_eval.core.batches import Dataset, GivenTexts, Row, RowSample
+from coverage_eval.core.errors import Severity
 from coverage_eval.outputs.habits import find_far_outputs
 from tests.grammar import generate
 
@@ -46,17 +46,17 @@ def outputs(count: int) -> list[list[str]]:
 
 @pytest.mark.parametrize("kind", SPOILT)
 def test_a_spoilt_output_is_found_among_others(kind):
-    spoil, said = SPOILT[kind]
+    corrupt, said = SPOILT[kind]
     source, good, other, third, bad = outputs(5)
     right = {"good": good, "third": third, "other": other}
     with Aligner.train(source, good) as aligner:
-        texts = Dataset.of_lists(right | {"third": spoil(bad)}, None, source)
+        texts = Dataset.of_lists(right | {"third": corrupt(bad)}, None, source)
         far, findings = find_far_outputs(texts.sample, aligner)
         assert far == [1]
         assert said in findings[0].message
         assert findings[0].texts == ("third",)
         assert find_far_outputs(Dataset.of_lists(right, None, source).sample, aligner) == ([], [])
-        peered = Dataset.of_lists({"good": good}, None, source, [spoil(bad)])
+        peered = Dataset.of_lists({"good": good}, None, source, [corrupt(bad)])
         assert find_far_outputs(peered.sample, aligner)[0] == [0]
 
 
@@ -116,8 +116,8 @@ def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
         far, findings = find_far_outputs(RowSample(texts, given), aligner)
     assert far == [*range(1, 2 + count)]
     # Low scores mean nothing unless the reference shows what is wrong.
-    gravity = Gravity.DOUBT if referenced else Gravity.VOID
-    assert {finding.gravity for finding in findings} == {gravity}
+    severity = Severity.WARNING if referenced else Severity.UNUSABLE
+    assert {finding.severity for finding in findings} == {severity}
     first = "far-output" if referenced else "says-little"
     assert [finding.check for finding in findings] == [first, *["far-output"] * count]
     assert re.search("has (4|5)[0-9]% of the usual length", findings[0].message)

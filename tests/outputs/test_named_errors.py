@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.core.files import read_parallel
 from coverage_eval.outputs.habits import Vocabulary
 from coverage_eval.outputs.named import (

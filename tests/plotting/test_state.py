@@ -72,11 +72,11 @@ def test_pictures_have_a_title_one_typeface_and_labels_that_touch_nothing(name):
         axes = np.ravel(np.asarray(result, dtype=object))
         figure = axes[0].figure
         drawn = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-        unseen = set(labels_beyond_limits(figure))
+        no_progress = set(labels_beyond_limits(figure))
         boxes = {
             f"{text.get_text()} {id(text)}": text.get_window_extent()
             for text in drawn
-            if text not in unseen
+            if text not in no_progress
         }
         points = np.concatenate(list(points_of_lines(figure)))
     for label, box in boxes.items():

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.batches import Batch, Row
 from coverage_eval.repetition.figures import (
     TNG,
     CompressionRatio,

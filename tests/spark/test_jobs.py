@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.errors import DataError
 from coverage_eval.evaluation import Evaluation
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS

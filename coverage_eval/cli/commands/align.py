@@ -14,9 +14,9 @@ from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option, say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
-from coverage_eval.core.dataset import Dataset
+from coverage_eval.core.batches import Dataset
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.files import read_parallel, source_name
+from coverage_eval.core.files import read_parallel, text_name
 from coverage_eval.core.machine import counted, parts, progress_bar
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -165,5 +165,5 @@ def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
     """
     rows = list(read_with_gold(links, gold))
     printable = present_counted([metric() for metric in LINK_METRICS], AER.count(rows), output)
-    findings = check_gold(*zip(*rows, strict=True), name=source_name(gold))
+    findings = check_gold(*zip(*rows, strict=True), name=text_name(gold))
     show(warn(printable, findings, {}, strict=output.strict), output)

@@ -309,7 +309,7 @@ def compare(
             worse = find_worse(comparison, tables.fail_if_worse)
         data = printable.data | {"gate": gate_as_dict(tables.fail_if_worse, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.made, strict=asked.strict)
+    printable = warn(printable, result.findings, result.computed, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:

@@ -24,18 +24,18 @@ from coverage_eval.cli.commands.segment import gate_documents, with_passages
 from coverage_eval.cli.help import Percentage, add_options, as_object, click_option, option, say
 from coverage_eval.cli.output import CLOSED, present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
-from coverage_eval.core.dataset import Dataset, Row
+from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, atomic_write, zip_lines
 from coverage_eval.core.machine import DiskList, progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric, output_file_setting, setting
 from coverage_eval.core.show import Cell, Printable, Table, csv_record, format_p, is_formula
-from coverage_eval.core.text import TextTable
+from coverage_eval.core.tables import TextTable
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.coverage.trust import gauge_trust
+from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.outputs.named import GUESSES, NamedError, reasons_of
 from coverage_eval.registry import METRICS, metric_class
@@ -330,7 +330,7 @@ def score_command(name: str) -> click.Command:
             )
             result = evaluation.run()
         printed = present_result(result, output)
-        printed = warn(printed, result.findings, result.made, strict=output.strict)
+        printed = warn(printed, result.findings, result.computed, strict=output.strict)
         rows = None if kind.higher_is_better else _rows_file(texts, output)
         if rows is None:
             show(printed, output)
@@ -470,10 +470,10 @@ def omissions(
             documents=documents,
         )
         result = evaluation.run()
-    (named,) = result.made["named errors"].values()
+    (named,) = result.computed["named errors"].values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
     reasons = reasons_of(named, flagged, error)
-    cut = result.made.get("documents", {}).get(texts.systems[0], ())
+    cut = result.computed.get("documents", {}).get(texts.systems[0], ())
     if not output.by_segment:
         printed = _present_flags(result, flagged, reasons, output)
     else:
@@ -482,14 +482,14 @@ def omissions(
         printed = present_result(result, output, has_error=has_error, reasons=shown)
     if documents:
         printed = with_passages(printed, cut, output)
-    printed = warn(printed, result.findings, result.made, strict=output.strict)
+    printed = warn(printed, result.findings, result.computed, strict=output.strict)
     rows = None if documents else _rows_file(texts, output)
     if rows is None:
         show(printed, output, signed=signature)
     if trust:
         settled = result.metrics[name]
         assert isinstance(settled, Omissions)
-        gauged = gauge_trust(settled, result.rows)
+        gauged = estimate_recall(settled, result.rows)
         say("; ".join(filter(None, [str(gauged), gauged.doubt])))
     if documents and gate.is_given:
         gate_documents(cut, gate.fail_above, gate.keep, gate.reject, additions=additions)

@@ -91,7 +91,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     documents: dict[str, list[ViewedDocument]] = {}
     lines = left_out = 0
     for system in systems:
-        for cut in result.made.get("documents", {}).get(system, ()):
+        for cut in result.computed.get("documents", {}).get(system, ()):
             lines += len(cut.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(cut))
@@ -215,7 +215,7 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     if comparison.trust:
         yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
-    if unknown := result.made.get("unknown words"):
+    if unknown := result.computed.get("unknown words"):
         shares = [
             f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in unknown.items()
         ]
@@ -257,7 +257,7 @@ def _contents(comparison: Comparison) -> dict[str, Any]:
         "kinds": [
             asdict(kind) | {"shown": name not in doubtful}
             for name, kinds in sorted(
-                marking(comparison.measured).items(), key=lambda item: item[1][0].striking
+                marking(comparison.measured).items(), key=lambda item: item[1][0].error_threshold
             )
             for kind in {kind.key: kind for kind in kinds}.values()
         ],

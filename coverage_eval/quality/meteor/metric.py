@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, Dataset, Row, RowSample
+from coverage_eval.core.batches import Batch, Dataset, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.measure import TextMetric
@@ -38,8 +38,8 @@ from coverage_eval.quality.meteor.paraphrases import (
 from coverage_eval.quality.meteor.words import (
     JAR,
     PARAPHRASES,
+    check_english,
     data_file,
-    doubt_other_languages,
     get_word,
     normalize,
     package_version,
@@ -277,7 +277,7 @@ class METEOR(TextMetric):
 
     def fit(self, sample: RowSample) -> METEOR:
         """This metric, which doubts references that do not look English."""
-        return replace(self, remarks=doubt_other_languages(sample))
+        return replace(self, remarks=check_english(sample))
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes get: with the index of paraphrases, so that it is made once."""

@@ -18,13 +18,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.dataset import Batch, RowSample
+from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.quality.meteor.words import (
     JAR,
+    check_english,
     data_file,
-    doubt_other_languages,
     find_synsets,
     package_version,
     read_synsets,
@@ -126,7 +126,7 @@ class NLTKMeteor(TextMetric):
 
     def fit(self, sample: RowSample) -> NLTKMeteor:
         """This metric, which doubts references that do not look English: WordNet is English."""
-        return replace(self, remarks=doubt_other_languages(sample))
+        return replace(self, remarks=check_english(sample))
 
 
 def _score(hypothesis: Segment, reference: Segment) -> float:

@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from string import punctuation
 
-from coverage_eval.core.dataset import RowSample
+from coverage_eval.core.batches import RowSample
 from coverage_eval.core.errors import DataError, Finding, MissingDependencyError
 from fast_align_wrapper.text import tokenize
 
@@ -296,7 +296,7 @@ def _separate_full_stop(word: str, following: str) -> str:
     return f"{stem} ."
 
 
-def doubt_other_languages(sample: RowSample) -> tuple[Finding, ...]:
+def check_english(sample: RowSample) -> tuple[Finding, ...]:
     """Why METEOR does not fit references in another language; empty for English or short texts.
 
     Args:

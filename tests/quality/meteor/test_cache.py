@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.core.dataset import GivenTexts, Row, RowSample
+from coverage_eval.core.batches import GivenTexts, Row, RowSample
 from coverage_eval.quality.meteor import METEOR, metric, paraphrases
 from coverage_eval.quality.meteor.metric import FIELDS
 from coverage_eval.quality.meteor.paraphrases import (

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.dataset import GivenTexts, Row, RowSample
+from coverage_eval.core.batches import GivenTexts, Row, RowSample
 from coverage_eval.core.files import read_segments
 from coverage_eval.quality.meteor import METEOR, words
 from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.quality.meteor.words import (
     MIN_WORDS,
-    doubt_other_languages,
+    check_english,
     get_word,
     java_hash,
     normalize,
@@ -119,7 +119,7 @@ def sample_of(rows: Iterable[Row]) -> RowSample:
 
 
 def looks_english(segments: Iterable[Segment]) -> bool:
-    return not doubt_other_languages(sample_of(Row((), (segment,)) for segment in segments))
+    return not check_english(sample_of(Row((), (segment,)) for segment in segments))
 
 
 @pytest.mark.parametrize("text", [GERMAN, JAPANESE, DANISH])

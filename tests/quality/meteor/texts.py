@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coverage_eval.core.dataset import Batch, Row
+from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.metric import Metric, Statistics
 
 

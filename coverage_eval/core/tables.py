@@ -25,7 +25,7 @@ from typing import Any
 
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
-from coverage_eval.core.files import Column, Source, Text, source_name
+from coverage_eval.core.files import Column, Source, Text, text_name
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
@@ -253,7 +253,7 @@ class TextTable:
         return (record for _, record in self._rows(known, only=False))
 
     def _at(self, place: str) -> str:
-        return f"{source_name(self.source)}: {place}"
+        return f"{text_name(self.source)}: {place}"
 
     @cached_property
     def _path(self) -> Path:
@@ -368,7 +368,7 @@ class TextTable:
         form, options = _PANDAS.get(self._open()[0], ("csv", "keep_default_na=False"))
         read = f'pd.read_{form}("{self.source}", {options})'
         return (
-            f"{source_name(self.source)}: has a row for each segment and system (its column "
+            f"{text_name(self.source)}: has a row for each segment and system (its column "
             "'system' has several values); make a column of each system first, with pandas: "
             f't = {read}; t["segment"] = t.groupby("system").cumcount(); '
             f't.pivot(index={index}, columns="system", values="{column}").reset_index()'
@@ -378,7 +378,7 @@ class TextTable:
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         names = self.names()
         wanted = [name if name in names else name.partition(".")[0] for name in columns]
-        files.check_columns(source_name(self.source), names, wanted or names)
+        files.check_columns(text_name(self.source), names, wanted or names)
         wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
             for batch in file.iter_batches(4096, columns=wanted if columns else None):

@@ -1,4 +1,4 @@
-"""Texts of the testbed's grammar, and ways to spoil a text."""
+"""Texts of the testbed's grammar, and ways to corrupt a text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from coverage_eval.core.batches import Dataset, GivenTexts
 from coverage_eval.core.checks import Sample
-from coverage_eval.core.dataset import Dataset, GivenTexts
 from coverage_eval.core.files import held_text
 from fast_align_wrapper.text import tokenize
 from tests.grammar import Pair, generate

@@ -14,8 +14,8 @@ from os import PathLike
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from coverage_eval.core.errors import DataError, check_encodable
-from coverage_eval.core.files import Text, held_text, read_parallel, source_name
-from coverage_eval.core.text import is_text, read_segments
+from coverage_eval.core.files import Text, held_text, read_parallel, text_name
+from coverage_eval.core.tables import is_text, read_segments
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
@@ -67,21 +67,21 @@ class Batch:
         rows: The segments.
 
     Attributes:
-        made: The answers to requests that are known, by the request's key; one item per row.
+        computed: The answers to requests that are known, by the request's key; one item per row.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
-        self.made: dict[Hashable, Sequence[Any]] = {}
+        self.computed: dict[Hashable, Sequence[Any]] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def get(self, request: Request) -> Sequence[Any]:
         """The answer to a request, one item per row; computed on demand."""
-        if request.key not in self.made:
-            self.made[request.key] = list(request.make(self.rows))
-        return self.made[request.key]
+        if request.key not in self.computed:
+            self.computed[request.key] = list(request.make(self.rows))
+        return self.computed[request.key]
 
 
 def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Batch]:
@@ -114,7 +114,7 @@ def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Itera
     batches, *copies = tee(batches, 1 + len(makers))
 
     def rows_without(key: Hashable, copy: Iterable[Batch]) -> Iterator[Row]:
-        return (row for batch in copy if key not in batch.made for row in batch.rows)
+        return (row for batch in copy if key not in batch.computed for row in batch.rows)
 
     answers = {
         key: iter(make(rows_without(key, copy)))
@@ -122,8 +122,8 @@ def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Itera
     }
     for batch in batches:
         for key, stream in answers.items():
-            if key not in batch.made:
-                batch.made[key] = list(islice(stream, len(batch)))
+            if key not in batch.computed:
+                batch.computed[key] = list(islice(stream, len(batch)))
         yield batch
     for stream in answers.values():
         next(stream, None)  # an aligner that fails raises now
@@ -201,9 +201,9 @@ class NamedTexts:
     def __init__(self, given: GivenTexts) -> None:
         self.given = given
         self.systems = tuple(given.systems)
-        self.references = tuple(map(source_name, given.references))
-        self.source = None if given.source is None else source_name(given.source)
-        self.peers = tuple(map(source_name, given.peers))
+        self.references = tuple(map(text_name, given.references))
+        self.source = None if given.source is None else text_name(given.source)
+        self.peers = tuple(map(text_name, given.peers))
 
 
 class RowSample(NamedTexts):
