@@ -179,8 +179,7 @@ READERS = ("comparison", "cli", "spark", "demonstration")
 """The rooms that show or use what metrics find."""
 
 MAKERS = {
-    "cli.commands.compare": {"Omissions"},
-    "cli.commands.score": {"Additions", "Omissions"},
+    "cli.commands.omissions": {"Additions", "Omissions"},
 }
 """Modules that make a metric themselves, and the classes that they name."""
 

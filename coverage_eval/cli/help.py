@@ -1,29 +1,22 @@
-"""Commands and options of click as all commands have them, and messages; needs no NumPy.
+"""Commands and options of click as all commands have them; needs no NumPy.
 
 Options are declared by fields of dataclasses, or one by one. Help has an example, what the command
-does, then the options in groups. Messages have no characters that a terminal would obey, or that
-its encoding lacks.
+does, then the options in groups.
 """
 
 from __future__ import annotations
 
-import codecs
-import os
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import cleandoc
 from textwrap import fill
 from types import MappingProxyType
-from typing import Any, TextIO
+from typing import Any
 
 import click
-
-from coverage_eval.core.show import escape_controls, spell_utf16
 
 GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
 """Titles of the groups in their order; the first has a command's usual options."""
@@ -373,68 +366,3 @@ def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> li
         else:
             joined.append(arg)
     return joined
-
-
-ENCODING_FALLBACK = "coverage-eval"
-"""The name of the error handler for characters that a stream's encoding lacks."""
-
-
-WORDS = {
-    "↑": "(higher is better)", "↓": "(lower is better)", "→": "->", "–": "-", "…": "...", "●": "*",
-    "×": "x", "±": "+-", "≥": ">=", "≤": "<=", "−": "-", "·": "-", "─": "-",
-}  # fmt: skip
-"""What is printed for our own signs if the stream's encoding lacks them."""
-
-
-def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Spell a character that the encoding lacks in words, or as JSON does: "ß" as \\u00df."""
-    assert isinstance(error, UnicodeEncodeError)
-    lacking = error.object[error.start : error.end]
-    return "".join(WORDS.get(sign) or spell_utf16(sign) for sign in lacking), error.end
-
-
-codecs.register_error(ENCODING_FALLBACK, _spell)
-
-
-def say(message: str, kind: str = "") -> None:
-    """Print a line on standard error; a terminal wraps it at words.
-
-    Messages contain names of files, words of corpora and output of other programs. Their control
-    characters are escaped, so that none ends the line or controls the terminal.
-
-    Args:
-        message: The message.
-        kind: ``error``, ``warning`` or ``note``; by default nothing stands before the message.
-    """
-    head = f"coverage-eval: {kind}: " if kind else ""
-    with tolerate_closed_pipe(sys.stderr):
-        sys.stderr.write(f"{wrap(f'{head}{escape_controls(message)}', sys.stderr)}\n")
-        sys.stderr.flush()
-
-
-@contextmanager
-def tolerate_closed_pipe(stream: TextIO) -> Iterator[None]:
-    """Let a pipe's reader, such as ``head``, stop when it has read enough.
-
-    What is printed after that goes nowhere, but the command writes its files, and its exit status
-    says what it found.
-    """
-    try:
-        yield
-    except BrokenPipeError:
-        discard(stream)
-
-
-def discard(stream: TextIO) -> None:
-    """Discard what the stream still has to write; at exit Python would try to, and say so."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
-
-
-def wrap(text: str, stream: TextIO) -> str:
-    """The text; wrapped at words if the stream is a terminal, whose width may be unknown (0)."""
-    if not stream.isatty():
-        return text
-    width = os.get_terminal_size(stream.fileno()).columns or 80
-    return fill(text, width, break_long_words=False, break_on_hyphens=False)

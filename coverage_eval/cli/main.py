@@ -16,7 +16,8 @@ from tempfile import gettempdir
 
 import click
 
-from coverage_eval.cli.help import ENCODING_FALLBACK, HINTS, HelpFormat, say, suggest, wrap
+from coverage_eval.cli.help import HINTS, HelpFormat, suggest
+from coverage_eval.cli.messages import ENCODING_FALLBACK, say, wrap
 from coverage_eval.core.errors import CoverageEvalError, ReadingNote
 from coverage_eval.core.show import escape_controls
 from coverage_eval.registry import METRICS
@@ -44,12 +45,9 @@ SECTIONS = {
 }
 """The commands as --help shows them, each with its line there.
 
-A command of a metric is made from it. The others are made in the module of the same name, or that
-of :data:`HOMES`, which is imported when the command is used, so that --help stays fast.
+A command of a metric is made from it. The others are made in the module of the same name, which is
+imported when the command is used, so that --help stays fast.
 """
-
-HOMES = {"audit": "bundled", "demo": "bundled", "omissions": "score", "report": "compare"}
-"""Commands whose module has another name."""
 
 
 def _commands() -> dict[str, str]:
@@ -73,10 +71,8 @@ class LazyGroup(HelpFormat, click.Group):
             from coverage_eval.cli.commands.score import score_command
 
             return score_command(cmd_name)
-        home = HOMES.get(cmd_name, cmd_name)
-        command: click.Command = getattr(
-            import_module(f"coverage_eval.cli.commands.{home}"), cmd_name
-        )
+        module = import_module(f"coverage_eval.cli.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def resolve_command(

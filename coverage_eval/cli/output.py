@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import ENCODING_FALLBACK, discard, say, tolerate_closed_pipe
+from coverage_eval.cli.messages import ENCODING_FALLBACK, discard, say, tolerate_closed_pipe
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import segment_lines
 from coverage_eval.core.errors import DataError, Finding, Severity

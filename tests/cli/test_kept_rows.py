@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.cli.commands.score import free_names, write_records
+from coverage_eval.cli.kept_rows import free_names, write_records
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import Printable, Table, is_formula, render
 from coverage_eval.core.tables import TextTable

@@ -12,7 +12,8 @@ from coverage_eval.align.checks import check_inputs, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
-from coverage_eval.cli.help import option, say
+from coverage_eval.cli.help import option
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
 from coverage_eval.core.batches import Dataset
 from coverage_eval.core.errors import Finding

@@ -11,7 +11,8 @@ import click
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli import options
-from coverage_eval.cli.help import as_object, say
+from coverage_eval.cli.help import as_object
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.machine import progress_bar

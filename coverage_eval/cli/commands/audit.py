@@ -1,16 +1,12 @@
-"""``coverage-eval audit`` and ``coverage-eval demo``, which bring their own data."""
+"""``coverage-eval audit``."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import click
 
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import show
-from coverage_eval.core.show import Printable
-from coverage_eval.demonstration import demonstrate
 from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES, compare_scores
@@ -53,22 +49,3 @@ def audit(name: str | None, scores: str | None, output: options.Output) -> None:
         show(present_audit(run_audit(name)), output)
     else:
         show(present_audits(list(run_audits().values())), output)
-
-
-@click.command("demo", cls=options.Command)
-@option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
-        help="Write texts, model and report here, to try other commands on.  [default: a "
-        "temporary folder]")  # fmt: skip
-@options.signature_option
-@options.output_options
-def demo(folder: Path | None, signature: bool, output: options.Output) -> None:
-    """Try coverage-eval on bundled texts with known errors.
-
-    Three commands are shown with their results. The last one writes an HTML report.
-
-    \b
-    Example:
-      coverage-eval demo --folder trial
-    """
-    output.require_several("demo")
-    show(Printable(tuple(demonstrate(folder))), output, signed=signature)

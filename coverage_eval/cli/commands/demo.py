@@ -1,0 +1,32 @@
+"""``coverage-eval demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coverage_eval.cli import options
+from coverage_eval.cli.help import option
+from coverage_eval.cli.output import show
+from coverage_eval.core.show import Printable
+from coverage_eval.demonstration import demonstrate
+
+
+@click.command("demo", cls=options.Command)
+@option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+        help="Write texts, model and report here, to try other commands on.  [default: a "
+        "temporary folder]")  # fmt: skip
+@options.signature_option
+@options.output_options
+def demo(folder: Path | None, signature: bool, output: options.Output) -> None:
+    """Try coverage-eval on bundled texts with known errors.
+
+    Three commands are shown with their results. The last one writes an HTML report.
+
+    \b
+    Example:
+      coverage-eval demo --folder trial
+    """
+    output.require_several("demo")
+    show(Printable(tuple(demonstrate(folder))), output, signed=signature)
