@@ -1,11 +1,11 @@
 """The public names and their homes; at run time each is imported when it is first asked for."""
 
 from . import attention, attention_maps, plotting
-from .align.aligner import Aligner
+from .align.aligner import Aligner, AlignerError
 from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
 from .comparison.report.html import make_report
 from .comparison.table import Comparison, compare
-from .core.errors import AlignerError, CoverageEvalError, DataError
+from .core.errors import CoverageEvalError, DataError
 from .core.metric import Score
 from .core.tables import read_segments
 from .core.tokenizers import StopWords

@@ -16,13 +16,12 @@ from coverage_eval.core.errors import warn_of
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Score
 from coverage_eval.core.significance import DEFAULT_SEED
-from coverage_eval.core.tokenizers import StopWords
+from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:  # typing has it from Python 3.11 on
     from typing_extensions import Unpack

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -13,7 +14,6 @@ from tempfile import mkdtemp
 from typing import Any
 
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
-from fast_align_wrapper.files import file_sha256, remove_folder
 from fast_align_wrapper.forced import Posterior, alignable_pairs, force_align, read_posteriors
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
@@ -23,6 +23,7 @@ from fast_align_wrapper.model import (
     Manifest,
     Settings,
     extract_table,
+    file_sha256,
     is_attachment_name,
     member_name,
     read_manifest,
@@ -66,7 +67,7 @@ class FastAlign:
         self._training = training
         self._folder = folder
         # Runs when this object is freed, or at exit.
-        self._remove_folder = weakref.finalize(self, remove_folder, folder, os.getpid())
+        self._remove_folder = weakref.finalize(self, _remove_folder, folder, os.getpid())
         self._archive = archive
         self._threads = threads
 
@@ -127,7 +128,7 @@ class FastAlign:
                 notes=copied,
             )
         except BaseException:
-            remove_folder(folder, os.getpid())
+            _remove_folder(folder, os.getpid())
             raise
         return cls(manifest, folder, training=text, threads=threads)
 
@@ -371,3 +372,9 @@ class FastAlign:
 
     def __repr__(self) -> str:
         return f"<FastAlign {self.hash}: {self.manifest.pairs:,} training pairs>"
+
+
+def _remove_folder(folder: Path, owner: int) -> None:
+    """Remove a temporary folder, except in a forked child of the process that owns it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)

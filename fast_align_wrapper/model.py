@@ -13,20 +13,18 @@ import json
 import math
 import os
 import re
+import secrets
 import shutil
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from fast_align_wrapper import AlignerDataError
-from fast_align_wrapper.files import (
-    DAMAGE,
-    file_sha256,
-    open_archive,
-    replacing,
-)
 from fast_align_wrapper.text import unescape_token
 
 Direction = Literal["forward", "reverse"]
@@ -124,6 +122,11 @@ _TYPES = {
 }
 """Types of the manifest's values, checked before use."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
+    RuntimeError, ValueError,
+)  # fmt: skip
+"""What zipfile raises on damaged files, besides OSError; found by fuzzing."""
 
 
 def table_names(*, full: bool) -> tuple[str, ...]:
@@ -241,7 +244,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
     Raises:
         AlignerDataError: The file cannot be written.
     """
-    with replacing(path, AlignerDataError) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with _complete_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
         archive.writestr(untimed_member(_MANIFEST), text + "\n")
         for name in (*sorted(manifest.tables), *map(member_name, sorted(manifest.attached))):
@@ -250,6 +253,50 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
                 archive.open(untimed_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
+
+
+@contextmanager
+def _complete_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary file that is renamed to the target if the block ends without exception.
+
+    A pipe or a device is written directly, because a rename would replace it.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise AlignerDataError(f"{path}: is a folder; name a file to write")
+    try:
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        temporary = target.with_name(f".fast-align-{secrets.token_hex(8)}")
+        try:
+            temporary.touch(exist_ok=False)
+            yield temporary
+            if target.exists():
+                shutil.copymode(target, temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"{path}: cannot be written: {error.strerror or error}"
+        raise AlignerDataError(problem) from error
+
+
+def _open_archive(path: str | os.PathLike[str]) -> zipfile.ZipFile:
+    """Open a zip file for reading; refuse devices and pipes, which zipfile would read endlessly."""
+    file = Path(path)
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise zipfile.BadZipFile("not a regular file")
+    return zipfile.ZipFile(path)
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def untimed_member(name: str) -> zipfile.ZipInfo:
@@ -270,7 +317,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if Path(path).is_dir():
         raise AlignerDataError(f"{path}: is a folder; name a model file")
     try:
-        with open_archive(path) as archive:
+        with _open_archive(path) as archive:
             names = set(archive.namelist())
             if _MANIFEST not in names or archive.getinfo(_MANIFEST).file_size > _MAX_MANIFEST_BYTES:
                 raise AlignerDataError(
@@ -281,7 +328,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise
     except FileNotFoundError:
         raise AlignerDataError(f"{path}: no such file") from None
-    except DAMAGE as error:
+    except _DAMAGE as error:
         problem = f"{path}: no model of 'align train', or damaged ({error})"
         raise AlignerDataError(problem) from error
     except OSError as error:
@@ -313,12 +360,12 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
     """
     try:
         with (
-            open_archive(path) as archive,
+            _open_archive(path) as archive,
             archive.open(name) as member,
             target.open("wb") as file,
         ):
             shutil.copyfileobj(member, file, 1 << 20)
-    except (*DAMAGE, KeyError) as error:
+    except (*_DAMAGE, KeyError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:
         raise AlignerDataError(f"{path}: cannot be unpacked: {error.strerror or error}") from error

@@ -32,16 +32,11 @@ _SUSPECT = re.compile(rf"[|<\x00\t\n\v\f\r\ud800-\udfff{MARK}]")
 _ESCAPED = re.compile(r"\\([0-9a-f]+);")
 
 
-def without_line_end(text: str) -> str:
-    """The text of a line without a final ``\\n`` or ``\\r\\n``."""
-    return text[:-1].removesuffix("\r") if text.endswith("\n") else text
-
-
 def tokenize(segment: Segment) -> Sequence[str]:
-    """Split a segment at runs of ASCII space and tab; a list of tokens is returned unchanged.
+    """Split a segment at runs of ASCII space and tab, as fast_align does.
 
-    Other Unicode spaces (no-break, ideographic) and control characters are part of a token. A line
-    end at the end of the segment is not.
+    A list of tokens is returned unchanged. Other Unicode spaces (no-break, ideographic) and control
+    characters are part of a token. A line end at the end of the segment is not.
 
     >>> tokenize("a  b\\tc ")
     ['a', 'b', 'c']
@@ -53,7 +48,7 @@ def tokenize(segment: Segment) -> Sequence[str]:
     if not isinstance(segment, str):
         return segment
     if segment.endswith("\n"):
-        segment = without_line_end(segment)
+        segment = segment[:-1].removesuffix("\r")
     tokens = segment.replace("\t", " ").split(" ")
     return [token for token in tokens if token] if "" in tokens else tokens
 

@@ -29,7 +29,9 @@ from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import Source, Text, zip_lines
 from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.writing import atomic_path
+from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,
@@ -37,7 +39,6 @@ from fast_align_wrapper.links import (
     check_symmetrization,
 )
 from fast_align_wrapper.process import find_fast_align
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign, Posterior
@@ -370,9 +371,10 @@ class ModelAligner(Aligner):
         """Write the model to one file, complete or not at all.
 
         Raises:
-            AlignerError: The file cannot be written.
+            DataError: The file cannot be written.
         """
-        self.model.save(path)
+        with atomic_path(path) as temporary:
+            self.model.save(temporary)
 
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used after that."""

@@ -27,8 +27,8 @@ from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Source, check_stdin, text_name, zip_lines
 from coverage_eval.core.metric import Formula, Score, Statistics
 from coverage_eval.core.tables import read_segments
+from coverage_eval.core.tokenizers import tokenize
 from fast_align_wrapper.links import Link, Links
-from fast_align_wrapper.text import tokenize
 
 _LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
 

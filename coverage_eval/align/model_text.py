@@ -15,8 +15,7 @@ from coverage_eval.core.checks import (
     why_untokenised,
 )
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Tokenizer
-from fast_align_wrapper.text import Segment
+from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Segment, Tokenizer
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import STDIN, atomic_path, atomic_write, check_source
+from coverage_eval.core.files import STDIN, check_source
 from coverage_eval.core.tables import parse_json, parse_object
+from coverage_eval.core.writing import atomic_path, atomic_write
 
 ENDINGS = (".npz", ".jsonl")
 """Endings of files of maps."""

@@ -29,9 +29,8 @@ from coverage_eval.attention_maps.maps import (
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import read_segments, text_name
-from coverage_eval.core.tokenizers import EOS_TOKENS
+from coverage_eval.core.tokenizers import EOS_TOKENS, Segment, tokenize
 from fast_align_wrapper.links import Link
-from fast_align_wrapper.text import Segment, tokenize
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")

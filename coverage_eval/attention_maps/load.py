@@ -38,8 +38,7 @@ from coverage_eval.attention_maps.toolkits import TOOLKIT_FORMATS
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, zip_lines
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.tokenizers import EOS_TOKENS
-from fast_align_wrapper.text import Segment, tokenize
+from coverage_eval.core.tokenizers import EOS_TOKENS, Segment, tokenize
 
 _BARE = f"--orientation {ORIENTATIONS[0]} {TEXTS}"
 """Options for what bare arrays leave open."""

@@ -15,9 +15,9 @@ import numpy as np
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, shown
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.tokenizers import tokenize
 from fast_align_wrapper import AlignerDataError, links
 from fast_align_wrapper.links import Link
-from fast_align_wrapper.text import tokenize
 
 _PROBED_LINES = 50  # of formats whose lines are all alike
 

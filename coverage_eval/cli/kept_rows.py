@@ -21,11 +21,12 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED
 from coverage_eval.core.batches import Dataset, Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Column, atomic_write, zip_lines
+from coverage_eval.core.files import Column, zip_lines
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show import csv_record, format_p, is_formula
 from coverage_eval.core.tables import TextTable
+from coverage_eval.core.writing import atomic_write
 from coverage_eval.coverage.null_scores import judge_flags
 from coverage_eval.outputs.named import GUESSES, NamedError
 

@@ -28,12 +28,12 @@ from coverage_eval.cli.help import (
 )
 from coverage_eval.core.batches import Dataset, GivenTexts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
-from coverage_eval.core.files import Text, check_stdin, check_target, text_name
+from coverage_eval.core.files import Text, check_stdin, text_name
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.tables import TextTable, column_for, find_text, is_table, split_name
-from fast_align_wrapper.files import open_file_number
+from coverage_eval.core.writing import check_target, open_file_number
 
 PACKED = (".gz", ".zst")
 """Endings of the names of archives, which are read but not written."""

@@ -17,12 +17,12 @@ from coverage_eval.cli.messages import ENCODING_FALLBACK, discard, say, tolerate
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import segment_lines
 from coverage_eval.core.errors import DataError, Finding, Severity
-from coverage_eval.core.files import write_lines
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Score, Statistics, interval_ends
 from coverage_eval.core.show import LazyRows, Printable, ScoreCell, Table, escape_csv, render_lines
 from coverage_eval.core.significance import bootstrap_interval
+from coverage_eval.core.writing import write_lines
 
 CLOSED = 3
 """The exit status where a gate is closed."""

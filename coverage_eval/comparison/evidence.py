@@ -13,9 +13,8 @@ from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.show import LazyRows
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.documents.words import find_tokens
-from fast_align_wrapper.text import Segment
 
 _MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""

@@ -29,10 +29,9 @@ from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
 from coverage_eval.core.measure import Result, aligner_of
 from coverage_eval.core.show import Cell, LazyRows, Printable, Table, format_figure, json_line
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.version import __version__
 from fast_align_wrapper.links import Links
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap

@@ -43,9 +43,9 @@ from coverage_eval.core.significance import (
     percentile_interval,
     sample_scores,
 )
+from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.trust import Trust, gauge_result
 from coverage_eval.evaluation import Evaluation
-from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 from coverage_eval.core.errors import DataError, check_encodable
 from coverage_eval.core.files import Text, held_text, read_parallel, text_name
 from coverage_eval.core.tables import is_text, read_segments
-from fast_align_wrapper.text import Segment
+from coverage_eval.core.tokenizers import Segment
 
 T = TypeVar("T")
 

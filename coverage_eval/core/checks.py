@@ -26,7 +26,7 @@ from unicodedata import normalize
 
 from coverage_eval.core.batches import BLOCK_ROWS, RowSample
 from coverage_eval.core.errors import Finding, Severity
-from fast_align_wrapper.text import Segment
+from coverage_eval.core.tokenizers import Segment
 
 Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""

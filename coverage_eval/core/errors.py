@@ -1,7 +1,7 @@
 """What users are told of their input: errors, warnings and findings, each message in one line.
 
 Library code raises these, and only :mod:`coverage_eval.cli` turns them into exit codes. The word
-aligner has its own: :class:`AlignerError`.
+aligner raises ``fast_align_wrapper.AlignerError``.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from numbers import Integral
 from typing import NamedTuple
-
-from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
 
 
 class CoverageEvalError(Exception):

@@ -1,4 +1,4 @@
-"""Text files: read segment by segment, one file or several in parallel, and written whole.
+"""Text files: read segment by segment, one file or several in parallel.
 
 UTF-8, one segment per line; only ``\\n`` ends a line, and an empty line is a segment. Only runs of
 ASCII spaces and tabs separate tokens, as in fast_align: REP, DROP and the aligner must agree on
@@ -14,14 +14,12 @@ import sys
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, tee, zip_longest
 from operator import itemgetter
 from pathlib import Path
 from textwrap import shorten
-from typing import IO, Any, BinaryIO, Protocol, TextIO, TypeAlias
+from typing import IO, Any, BinaryIO, Protocol, TypeAlias
 
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 
@@ -29,7 +27,6 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
-from fast_align_wrapper import files as whole_files
 
 STDIN = "-"
 
@@ -349,40 +346,6 @@ def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterato
                 dict(zip(names, counts, strict=True)),
             )
         yield row
-
-
-atomic_path = partial(whole_files.replacing, error=DataError)
-"""As :func:`fast_align_wrapper.files.replacing`, which raises DataError."""
-
-check_target = partial(whole_files.check_target, error=DataError)
-"""As :func:`fast_align_wrapper.files.check_target`, which raises DataError."""
-
-
-@contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    r"""Open a UTF-8 text file (``\n`` line ends) that appears only when the block succeeds.
-
-    Half a character, which names of files and strings of JSON may have and UTF-8 cannot encode, is
-    written as ``\ud800``, so no text fails to be written.
-
-    Raises:
-        DataError: As :func:`atomic_path`.
-    """
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
-    ):
-        yield file
-
-
-def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Write lines, given without line ends, to a file that appears only when it is complete.
-
-    Raises:
-        DataError: As :func:`atomic_path`.
-    """
-    with atomic_write(path) as file:
-        file.writelines(f"{line}\n" for line in lines)
 
 
 def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:

@@ -19,8 +19,7 @@ from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
 from coverage_eval.core.show import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
-from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
-from fast_align_wrapper.text import Segment
+from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor

@@ -13,17 +13,45 @@ from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, require_flag
 from coverage_eval.core.files import Source, read_segments, text_name
-from fast_align_wrapper.text import Segment, tokenize, without_line_end
+
+Segment: TypeAlias = "str | Sequence[str]"
+"""A segment as callers give it: text to be split at spaces and tabs, or a list of tokens."""
 
 _NEED_MODELS = ("flores101", "flores200")
 """Tokenisers whose models sacreBLEU downloads."""
 
 TOKENIZERS = ("none", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", *_NEED_MODELS)
 """The names of tokenisers, as sacreBLEU has them; ``none`` splits at spaces and tabs only."""
+
+
+def without_line_end(text: str) -> str:
+    """The text of a line without a final ``\\n`` or ``\\r\\n``."""
+    return text[:-1].removesuffix("\r") if text.endswith("\n") else text
+
+
+def tokenize(segment: Segment) -> Sequence[str]:
+    """Split a segment at runs of ASCII space and tab; a list of tokens is returned unchanged.
+
+    Other Unicode spaces (no-break, ideographic) and control characters are part of a token. A line
+    end at the end of the segment is not.
+
+    >>> tokenize("a  b\\tc ")
+    ['a', 'b', 'c']
+    >>> tokenize("")
+    []
+    >>> tokenize("a b\\n")
+    ['a', 'b']
+    """
+    if not isinstance(segment, str):
+        return segment
+    if segment.endswith("\n"):
+        segment = without_line_end(segment)
+    tokens = segment.replace("\t", " ").split(" ")
+    return [token for token in tokens if token] if "" in tokens else tokens
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from itertools import accumulate, chain
 from random import Random
 from typing import NamedTuple, TypeAlias
 
+from coverage_eval.core.tokenizers import tokenize
 from fast_align_wrapper.links import Links
-from fast_align_wrapper.text import tokenize
 
 FUNCTION_SHARE = 0.4
 """The most frequent words, up to this share of the text, count as function words."""

@@ -29,6 +29,7 @@ from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.machine import Progress, counted, no_progress, parts
+from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.null_scores import (
     ALONE,
     REFERENCES,
@@ -42,7 +43,6 @@ from coverage_eval.coverage.null_scores import (
     save_figures,
 )
 from coverage_eval.coverage.omission_finder import OmissionFinder
-from fast_align_wrapper.text import Segment
 
 STEM = 5
 """Letters of a stem."""

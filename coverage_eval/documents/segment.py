@@ -24,7 +24,7 @@ from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_use
 from coverage_eval.core.batches import segments_of
 from coverage_eval.core.checks import percent
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.documents.path import (
     NOWHERE,
     Evidence,
@@ -34,7 +34,6 @@ from coverage_eval.documents.path import (
     in_order,
 )
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, SourceWords, tokenizer_for
-from fast_align_wrapper.text import Segment
 
 MAX_NAMED = 5
 """Missing passages that a summary names."""

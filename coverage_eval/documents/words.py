@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.checks import WITHOUT_SPACES
-from coverage_eval.core.tokenizers import Tokenizer
-from fast_align_wrapper.text import Segment
+from coverage_eval.core.tokenizers import Segment, Tokenizer
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -28,7 +28,7 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.checks import MIN_SEGMENTS, UNSPACED, percent
 from coverage_eval.core.errors import Finding, Severity
-from fast_align_wrapper.text import Segment, tokenize
+from coverage_eval.core.tokenizers import Segment, tokenize
 
 # Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
 _MARKS = (

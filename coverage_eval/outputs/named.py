@@ -21,6 +21,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Dataset, Request, Row, RowSample
 from coverage_eval.core.checks import UNSPACED
 from coverage_eval.core.errors import Finding
+from coverage_eval.core.tokenizers import Segment
 from coverage_eval.outputs.habits import (
     END,
     MAX_AFFIX,
@@ -32,7 +33,6 @@ from coverage_eval.outputs.habits import (
     scripts_of,
 )
 from coverage_eval.repetition.loops import find_loop
-from fast_align_wrapper.text import Segment
 
 KINDS: Mapping[str, str] = {
     "empty": "have no words where other texts have some",

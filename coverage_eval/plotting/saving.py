@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coverage_eval.core.errors import DataError
-from fast_align_wrapper.files import replacing
+from coverage_eval.core.writing import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def save_figure(
     # TrueType, which publishers ask for in place of type 3.
     how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none",
                           "pdf.fonttype": 42})  # fmt: skip
-    with replacing(path, error=DataError) as temporary, one_glyph_warning(), how:
+    with atomic_path(path) as temporary, one_glyph_warning(), how:
         drawn.figure.figure.savefig(
             temporary,
             format=ending[1:],

@@ -16,9 +16,8 @@ from coverage_eval.core.batches import Batch
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Signature, Statistics, setting
-from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, tokenize
 from coverage_eval.version import __version__
-from fast_align_wrapper.text import Segment, tokenize
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric

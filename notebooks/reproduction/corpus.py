@@ -21,10 +21,9 @@ from tokenizers import models, pre_tokenizers, trainers
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from coverage_eval.core.tokenizers import SINK
+from coverage_eval.core.tokenizers import SINK, tokenize
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links
-from fast_align_wrapper.text import tokenize
 
 Pieces: TypeAlias = tuple[str, ...]
 Bounds: TypeAlias = "Sequence[NDArray[np.float64]]"

@@ -27,8 +27,8 @@ from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.attention_maps.subwords import join_words
 from coverage_eval.core.files import read_segments
+from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.quality.sacre import BLEU
-from fast_align_wrapper.text import tokenize
 
 GRID = tuple(round(0.2 * k, 1) for k in range(6))
 

@@ -36,10 +36,10 @@ from coverage_eval.core.files import read_segments
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.show import render
+from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.papers.printed import load_table
 from coverage_eval.quality.sacre import BLEU
 from coverage_eval.registry import default_metrics, make_metric
-from fast_align_wrapper.text import tokenize
 
 FORMS = {
     "": "as decoded",

@@ -17,9 +17,8 @@ from coverage_eval.align.checks import (
 )
 from coverage_eval.core.checks import Inputs, Sample, run_checks
 from coverage_eval.core.errors import Finding, Severity
-from coverage_eval.core.tokenizers import SINK
+from coverage_eval.core.tokenizers import SINK, tokenize
 from fast_align_wrapper import FastAlign
-from fast_align_wrapper.text import tokenize
 from tests.core.corrupt import (
     Rows,
     confuse,

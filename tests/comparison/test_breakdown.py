@@ -14,9 +14,9 @@ from coverage_eval.core.batches import Dataset
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show import Table
 from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.repetition.rep import REP
-from fast_align_wrapper.text import tokenize
 from tests.comparison.systems import damaged
 from tests.grammar import generate
 

@@ -10,7 +10,7 @@ from functools import cache
 from coverage_eval.core.batches import Dataset, GivenTexts
 from coverage_eval.core.checks import Sample
 from coverage_eval.core.files import held_text
-from fast_align_wrapper.text import tokenize
+from coverage_eval.core.tokenizers import tokenize
 from tests.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]

@@ -33,7 +33,7 @@ from coverage_eval.core.checks import Sample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.tables import find_text
-from fast_align_wrapper.text import tokenize
+from coverage_eval.core.tokenizers import tokenize
 from tests.rows import make_text_rows
 
 ROWS = st.lists(

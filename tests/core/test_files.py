@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import atomic_path, atomic_write
+from coverage_eval.core.writing import atomic_path, atomic_write
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):

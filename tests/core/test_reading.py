@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import read_parallel, read_segments, zstd
-from coverage_eval.core.tokenizers import Tokenizer
-from fast_align_wrapper.text import tokenize
+from coverage_eval.core.tokenizers import Tokenizer, tokenize
 
 # All white space of Unicode and Python except space, tab and line feed.
 OTHER_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u202f\u2028\u2029\u3000\ufeff"

@@ -98,7 +98,7 @@ def train(
             echo_findings(findings, strict=strict)
             if purpose == "omissions":
                 add_omission_data(aligner, partial(read_parallel, source, target), preparing)
-            model.save(output)
+            aligner.save(output)
     say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.files import atomic_write
 from coverage_eval.core.show import cell_lines, escape_controls, side
+from coverage_eval.core.writing import atomic_write
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 

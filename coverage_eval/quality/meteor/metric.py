@@ -19,6 +19,7 @@ from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Statistics, setting
+from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor.matching import (
     EXACT,
     MODULES,
@@ -45,7 +46,6 @@ from coverage_eval.quality.meteor.words import (
     package_version,
     split_words,
 )
-from fast_align_wrapper.text import Segment
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 """Meteor 1.5's English parameters, tuned to rank systems (Denkowski and Lavie 2014)."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.tokenizers import Segment, tokenize
 from coverage_eval.quality.meteor.words import (
     JAR,
     check_english,
@@ -29,7 +30,6 @@ from coverage_eval.quality.meteor.words import (
     package_version,
     read_synsets,
 )
-from fast_align_wrapper.text import Segment, tokenize
 
 
 class Lemma(str):

@@ -26,6 +26,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
+from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -33,8 +34,8 @@ from tempfile import mkdtemp
 from typing import TypeAlias
 
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.writing import put_in_place, temporary_file
 from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
-from fast_align_wrapper.files import file_sha256, put_in_place, remove_folder, temporary_file
 
 _REMEMBERED = 1 << 16
 """Most phrases with paraphrases kept in memory."""
@@ -229,7 +230,11 @@ def _state(path: Path) -> tuple[int, ...]:
 @cache
 def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
     """The hash of a file for its name, computed once per process unless the file changes."""
-    return file_sha256(path)[:16]
+    digest = sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()[:16]
 
 
 def _build(table: Path, folder: Path, name: str) -> Path:
@@ -254,13 +259,19 @@ def _temporary_index(table: Path) -> Path:
     """An index in the system's folder for temporary files, removed when this process ends."""
     try:
         folder = Path(mkdtemp(prefix="coverage-eval-index-"))
-        atexit.register(remove_folder, folder, os.getpid())
+        atexit.register(_remove_folder, folder, os.getpid())
         return _build(table, folder, _PREFIX)
     except (OSError, sqlite3.Error) as error:
         raise DataError(
             f"no place to write the paraphrase index ({_reason(error)}); "
             "set COVERAGE_EVAL_CACHE to a folder that can be written to"
         ) from error
+
+
+def _remove_folder(folder: Path, owner: int) -> None:
+    """Remove a temporary folder, except in a forked child of the process that owns it."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _reason(error: Exception) -> str:

@@ -25,7 +25,7 @@ from string import punctuation
 
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.errors import DataError, Finding, MissingDependencyError
-from fast_align_wrapper.text import tokenize
+from coverage_eval.core.tokenizers import tokenize
 
 _INSTALL = "pip install 'coverage-eval[meteor]'"
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.core.batches import GivenTexts, Row, RowSample
 from coverage_eval.core.files import read_segments
+from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor import METEOR, words
 from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.quality.meteor.words import (
@@ -19,7 +20,6 @@ from coverage_eval.quality.meteor.words import (
     java_hash,
     normalize,
 )
-from fast_align_wrapper.text import Segment
 from tests.quality.meteor.texts import DANISH, ENGLISH, GERMAN, JAPANESE
 
 

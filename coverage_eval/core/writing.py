@@ -1,59 +1,22 @@
-"""Files: written completely or not at all, identified by hash, unpacked only to a safe size.
-
-A small packed file could fill the disk or the memory when it is unpacked. Among real files,
-attention to one word at every step and looping text are packed best, about 340 times; DEFLATE can
-reach 1032.
-"""
+"""Writing files: each appears when it is complete, and an interrupted run leaves the old one."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 import shutil
 import stat
-import struct
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
+from typing import TextIO
 
-DAMAGE = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
-    RuntimeError, ValueError,
-)  # fmt: skip
-"""What zipfile raises on damaged files, besides OSError; found by fuzzing."""
+from coverage_eval.core.errors import DataError
 
 _MAX_ENDING = 16
 _MAX_LINKS = 40
 """As many links to links as Linux follows."""
-
-
-def open_archive(path: str | os.PathLike[str]) -> zipfile.ZipFile:
-    """Open a zip file for reading.
-
-    Raises:
-        FileNotFoundError: No such file.
-        zipfile.BadZipFile: It is damaged, or it is a device or a pipe, which zipfile would read
-            without end.
-        OSError: It cannot be read.
-    """
-    place = Path(path)
-    if place.exists() and not (place.is_file() or place.is_dir()):
-        raise zipfile.BadZipFile("not a regular file")
-    return zipfile.ZipFile(path)
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for block in iter(partial(file.read, 1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def put_in_place(temporary: Path, target: Path) -> Path:
@@ -74,7 +37,7 @@ def put_in_place(temporary: Path, target: Path) -> Path:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[Path]:
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary file beside a target, and rename it if the block ends without exception.
 
     An interrupted run leaves the old file or none, never a half-written one. The temporary
@@ -86,17 +49,16 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
 
     Args:
         path: The target file; its folder must exist.
-        error: The exception to raise.
 
     Yields:
         The file to write: the temporary file, which exists and is empty, or the pipe or device.
 
     Raises:
-        error: The target is a folder or cannot be written, or writing failed in the block, for
+        DataError: The target is a folder or cannot be written, or writing failed in the block, for
             example on a full disk.
     """
     target = Path(os.path.realpath(path))
-    mode = _mode(path, error)
+    mode = _mode(path)
     descriptor = open_file_number(path)
     try:
         if descriptor is not None:
@@ -123,23 +85,50 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
             raise
         if isinstance(problem, BrokenPipeError):
             raise
-        raise error(f"{path}: cannot be written: {problem.strerror or problem}") from problem
+        raise DataError(f"{path}: cannot be written: {problem.strerror or problem}") from problem
 
 
-def check_target(path: str | os.PathLike[str], error: type[Exception]) -> None:
-    """Raise the errors of :func:`replacing` early, before long work.
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    r"""Open a UTF-8 text file (``\n`` line ends) that appears only when the block succeeds.
+
+    Half a character, which names of files and strings of JSON may have and UTF-8 cannot encode, is
+    written as ``\ud800``, so no text fails to be written.
 
     Raises:
-        error: The target is a folder, or its folder does not exist or cannot be written to.
+        DataError: As :func:`atomic_path`.
+    """
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
+    ):
+        yield file
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Write lines, given without line ends, to a file that appears only when it is complete.
+
+    Raises:
+        DataError: As :func:`atomic_path`.
+    """
+    with atomic_write(path) as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise the errors of :func:`atomic_path` early, before long work.
+
+    Raises:
+        DataError: The target is a folder, or its folder does not exist or cannot be written to.
     """
     target = Path(os.path.realpath(path))
-    mode = _mode(path, error)
+    mode = _mode(path)
     if open_file_number(path) is not None:
         return
     if not target.parent.is_dir():
-        raise error(f"{path}: cannot be written: there is no folder {Path(path).parent}")
+        raise DataError(f"{path}: cannot be written: there is no folder {Path(path).parent}")
     if (mode is None or stat.S_ISREG(mode)) and not os.access(target.parent, os.W_OK):
-        raise error(f"{path}: cannot be written: {Path(path).parent} is read-only")
+        raise DataError(f"{path}: cannot be written: {Path(path).parent} is read-only")
 
 
 def open_file_number(path: str | os.PathLike[str]) -> int | None:
@@ -149,20 +138,21 @@ def open_file_number(path: str | os.PathLike[str]) -> int | None:
     them by name: what they seem to be a link to has no name (``pipe:[1234]``), or is a file in
     which others have already written (``>> log``).
     """
-    own = {f"/proc/{os.getpid()}/fd", f"/proc/{os.getpid()}/task/{os.getpid()}/fd", "/dev/fd"}
-    place = os.fsdecode(path)
+    process = f"/proc/{os.getpid()}"
+    open_files = {f"{process}/fd", f"{process}/task/{os.getpid()}/fd", "/dev/fd"}
+    link = os.fsdecode(path)
     for _ in range(_MAX_LINKS):
-        folder, name = os.path.split(place)
-        if name.isdecimal() and os.path.realpath(folder) in own:
+        folder, name = os.path.split(link)
+        if name.isdecimal() and os.path.realpath(folder) in open_files:
             return int(name)
         try:
-            place = os.path.join(folder, os.readlink(place))  # noqa: PTH115, PTH118
+            link = os.path.join(folder, os.readlink(link))  # noqa: PTH115, PTH118
         except (OSError, ValueError):
             return None
     return None
 
 
-def _mode(path: str | os.PathLike[str], error: type[Exception]) -> int | None:
+def _mode(path: str | os.PathLike[str]) -> int | None:
     """File type and permissions of a target; None if it does not exist.
 
     The system follows links here, because names such as ``/dev/stdout`` are no links for others.
@@ -171,13 +161,13 @@ def _mode(path: str | os.PathLike[str], error: type[Exception]) -> int | None:
         mode = os.stat(path).st_mode  # noqa: PTH116
     except FileNotFoundError:
         if os.path.basename(path) in {"", os.curdir, os.pardir}:  # noqa: PTH119
-            raise error(f"{path}: cannot be written: there is no such folder") from None
+            raise DataError(f"{path}: cannot be written: there is no such folder") from None
         return None
     except (OSError, ValueError) as problem:
-        said = problem.strerror if isinstance(problem, OSError) else problem
-        raise error(f"{path}: cannot be written: {said}") from problem
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise DataError(f"{path}: cannot be written: {reason}") from problem
     if stat.S_ISDIR(mode):
-        raise error(f"{path}: is a folder; name a file to write")
+        raise DataError(f"{path}: is a folder; name a file to write")
     return mode
 
 
@@ -199,14 +189,3 @@ def temporary_file(folder: Path, suffix: str = "", mode: int = 0o600) -> Iterato
         yield path
     finally:
         path.unlink(missing_ok=True)
-
-
-def remove_folder(folder: Path, owner: int) -> None:
-    """Remove a temporary folder with all its files.
-
-    Args:
-        folder: The folder.
-        owner: The process that made it; a forked child leaves it to its parent.
-    """
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
