@@ -184,16 +184,15 @@ class FastAlign:
         """
         check_symmetrization(symmetrize)
         binary, prepared = find_fast_align(), alignable_pairs(pairs)
-        if binary.is_own or symmetrize in DIRECTIONS:
+        if symmetrize in DIRECTIONS:
             command = self._command(binary, symmetrize, "params")
             return (links for links, _ in force_align(command, prepared))
-        # Another fast_align gives one direction at a time.
-        directions = (
+        forward, reverse = (
             force_align(self._command(binary, direction, "params"), copy)
             for direction, copy in zip(DIRECTIONS, tee(prepared), strict=True)
         )
-        rows = zip(*directions, strict=True)
-        return (join(forward.links, reverse.links, symmetrize) for forward, reverse in rows)
+        rows = zip(forward, reverse, strict=True)
+        return (join(first.links, second.links, symmetrize) for first, second in rows)
 
     def scores(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
         """The natural log-probability of each target and its length, given its source.
@@ -311,39 +310,28 @@ class FastAlign:
         path = self.attachment(name)
         return None if path is None else FastAlign.load(path, threads=self._threads)
 
-    def _command(self, binary: Binary, method: str, ending: str) -> list[str]:
+    def _command(self, binary: Binary, direction: str, ending: str) -> list[str]:
         """The command line of an aligner that reads standard input.
 
         Args:
             binary: The aligner.
-            method: A direction, or for our own aligner how to join the links of both.
-            ending: That of the tables.
+            direction: The direction.
+            ending: The ending of the direction's table.
         """
         settings = self.manifest.settings
+        parameters = self.manifest.parameters(direction)
+        digits = ".6g" if ending == "params" else ".17g"  # the original prints six digits
         command = [*binary.command, "-i", "-", "-q", repr(settings.p0)]
-        command += ["-d"] if settings.favor_diagonal else []
-        first: Direction = "reverse" if method == "reverse" else "forward"
-        command += self._model_options(first, ending, "-f", "-m", "-T")
-        command += ["-r"] if method == "reverse" else []
-        if method not in DIRECTIONS:
-            names = (f"--reverse-{name}" for name in ("force", "multiplier", "tension"))
-            command += ["--symmetrize", method, *self._model_options("reverse", ending, *names)]
+        command += ["-f", str(self._table(f"{direction}.{ending}"))]
+        command += ["-m", format(parameters.length_multiplier, digits)]
+        if settings.favor_diagonal:
+            command += ["-d", "-T", format(parameters.tension, digits)]
+        if direction == "reverse":
+            command += ["-r"]
         threads = find_threads(self._threads)
         if binary.is_own and threads is not None:
             command += ["--threads", str(threads)]
         return command
-
-    def _model_options(
-        self, direction: Direction, ending: str, table: str, multiplier: str, tension: str
-    ) -> list[str]:
-        """The options for a direction's table, length multiplier and tension, by their names."""
-        parameters = self.manifest.parameters(direction)
-        digits = ".6g" if ending == "params" else ".17g"  # the original prints six digits
-        options = [table, str(self._table(f"{direction}.{ending}"))]
-        options += [multiplier, format(parameters.length_multiplier, digits)]
-        if self.manifest.settings.favor_diagonal:
-            options += [tension, format(parameters.tension, digits)]
-        return options
 
     def _table(self, name: str) -> Path:
         return self._unpacked(name, self.manifest.tables[name])

@@ -186,7 +186,7 @@ class Manifest:
         }
         return hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()
 
-    def parameters(self, direction: Direction) -> DirectionParameters:
+    def parameters(self, direction: str) -> DirectionParameters:
         """Parameters of a direction."""
         return self.forward if direction == "forward" else self.reverse
 

@@ -20,7 +20,7 @@ Corpus read_corpus(const std::string& path, std::uint64_t max_cells) {
     corpus.empty_pairs += cells == 0;
     if (cells > max_cells) {
       ++corpus.oversize_pairs;
-      report("fast_align", oversize_warning(pair, reader.position(), max_cells,
+      report(oversize_warning(pair, reader.position(), max_cells,
                                             "the pair is left out of training and gets no links"));
     }
     if (cells == 0 || cells > max_cells) pair = SentencePair();
@@ -54,7 +54,7 @@ PairSizes count_pair_sizes(const Corpus& corpus) {
   return result;
 }
 
-/// The place of one token of a source word.
+/// Where a token of a source word stands.
 struct Occurrence {
   std::uint32_t pair;
   std::uint32_t position;
@@ -71,28 +71,28 @@ struct WordOccurrences {
       ++word_begin[side.tokens[token] + 1];
     }
     std::partial_sum(word_begin.begin(), word_begin.end(), word_begin.begin());
-    places.resize(last_token - first_token);
+    list.resize(last_token - first_token);
     std::vector<std::uint64_t> next(word_begin.begin(), word_begin.end() - 1);
     for (std::uint64_t pair = first_pair; pair < last_pair; ++pair) {
       const std::uint32_t* tokens = side.tokens_of(pair);
       for (std::uint32_t position = 0; position < side.length(pair); ++position) {
-        places[next[tokens[position]]++] = {static_cast<std::uint32_t>(pair), position};
+        list[next[tokens[position]]++] = {static_cast<std::uint32_t>(pair), position};
       }
     }
   }
 
-  const Occurrence* begin(std::uint32_t word) const { return places.data() + word_begin[word]; }
-  const Occurrence* end(std::uint32_t word) const { return places.data() + word_begin[word + 1]; }
+  const Occurrence* begin(std::uint32_t word) const { return list.data() + word_begin[word]; }
+  const Occurrence* end(std::uint32_t word) const { return list.data() + word_begin[word + 1]; }
 
   std::vector<std::uint64_t> word_begin;
-  std::vector<Occurrence> places;
+  std::vector<Occurrence> list;
 };
 
-/// One thread's record of the place of each target word in the current row.
-class RowPlaces {
+/// One thread's record of the offset of each target word in the current row.
+class RowOffsets {
  public:
-  explicit RowPlaces(std::uint32_t target_words)
-      : seen_in_(target_words, 0), place_(target_words) {}
+  explicit RowOffsets(std::uint32_t target_words)
+      : seen_in_(target_words, 0), offset_(target_words) {}
 
   /// Starts a row that already has these words.
   void start_row(const std::uint32_t* words, std::uint64_t count) {
@@ -104,14 +104,14 @@ class RowPlaces {
   bool add(std::uint32_t target_word) {
     if (seen_in_[target_word] == row_) return false;
     seen_in_[target_word] = row_;
-    place_[target_word] = size_++;
+    offset_[target_word] = size_++;
     return true;
   }
-  std::uint32_t place(std::uint32_t target_word) const { return place_[target_word]; }
+  std::uint32_t offset(std::uint32_t target_word) const { return offset_[target_word]; }
 
  private:
   std::vector<std::uint32_t> seen_in_;
-  std::vector<std::uint32_t> place_;
+  std::vector<std::uint32_t> offset_;
   std::uint32_t row_ = 0;
   std::uint32_t size_ = 0;
 };
@@ -126,7 +126,7 @@ constexpr std::size_t kPieces = 256;
 std::vector<std::uint32_t> divide_words(const WordOccurrences& occurrences) {
   std::vector<std::uint32_t> begin{0};
   const auto words = static_cast<std::uint32_t>(occurrences.word_begin.size() - 1);
-  const std::uint64_t wanted = occurrences.places.size() / kPieces + 1;
+  const std::uint64_t wanted = occurrences.list.size() / kPieces + 1;
   for (std::uint32_t word = 1; word <= words; ++word) {
     const std::uint64_t filled =
         occurrences.word_begin[word] - occurrences.word_begin[begin.back()];
@@ -139,21 +139,21 @@ std::vector<std::uint32_t> divide_words(const WordOccurrences& occurrences) {
 
 Cooccurrence::Cooccurrence(const Corpus& corpus, std::uint64_t memory_limit, ThreadPool& threads)
     : corpus_(corpus), threads_(threads) {
-  const std::uint64_t most = std::max<std::uint64_t>(1, memory_limit / sizeof(std::uint32_t));
+  const std::uint64_t max_cells = std::max<std::uint64_t>(1, memory_limit / sizeof(std::uint32_t));
   cell_begin_.reserve(corpus.pairs() + 1);
   cell_begin_.push_back(0);
   chunk_begin_.push_back(0);
   for (std::uint64_t pair = 0; pair < corpus.pairs(); ++pair) {
     cell_begin_.push_back(cell_begin_.back() + corpus.cells(pair));
     const bool is_first = chunk_begin_.back() == pair;
-    if (cell_begin_.back() - cell_begin_[chunk_begin_.back()] > most && !is_first) {
+    if (cell_begin_.back() - cell_begin_[chunk_begin_.back()] > max_cells && !is_first) {
       chunk_begin_.push_back(pair);
     }
   }
   chunk_begin_.push_back(corpus.pairs());
   if (chunks() == 1) {
     index_.last_pair = corpus.pairs();
-    index_.places.resize(cell_begin_.back());
+    index_.offsets.resize(cell_begin_.back());
     current_ = 0;
   }
   build_table();
@@ -161,11 +161,11 @@ Cooccurrence::Cooccurrence(const Corpus& corpus, std::uint64_t memory_limit, Thr
 
 void Cooccurrence::for_each_word(
     std::uint64_t first_pair, std::uint64_t last_pair,
-    const std::function<void(RowPlaces&, std::size_t, std::uint32_t, const WordOccurrences&)>&
+    const std::function<void(RowOffsets&, std::size_t, std::uint32_t, const WordOccurrences&)>&
         task) {
   const WordOccurrences occurrences(corpus_.source, first_pair, last_pair);
   const std::vector<std::uint32_t> pieces = divide_words(occurrences);
-  std::vector<RowPlaces> rows(threads_.size(), RowPlaces(corpus_.target.words.size()));
+  std::vector<RowOffsets> rows(threads_.size(), RowOffsets(corpus_.target.words.size()));
   threads_.for_each_range(pieces.size() - 1, 1,
                           [&](unsigned thread, std::uint64_t piece, std::uint64_t) {
     for (std::uint32_t word = pieces[piece]; word < pieces[piece + 1]; ++word) {
@@ -175,14 +175,14 @@ void Cooccurrence::for_each_word(
 }
 
 void Cooccurrence::fill_index(const WordOccurrences& occurrences, std::uint32_t word,
-                              const RowPlaces& row) {
+                              const RowOffsets& row) {
   const std::uint64_t first_cell = cell_begin_[index_.first_pair];
   for (auto at = occurrences.begin(word); at < occurrences.end(word); ++at) {
     const std::uint32_t length = corpus_.target.length(at->pair);
     const std::uint32_t* targets = corpus_.target.tokens_of(at->pair);
-    std::uint32_t* places = index_.places.data() + (cell_begin_[at->pair] - first_cell) +
+    std::uint32_t* offsets = index_.offsets.data() + (cell_begin_[at->pair] - first_cell) +
                             std::uint64_t{at->position} * length;
-    for (std::uint32_t j = 0; j < length; ++j) places[j] = row.place(targets[j]);
+    for (std::uint32_t j = 0; j < length; ++j) offsets[j] = row.offset(targets[j]);
   }
 }
 
@@ -190,7 +190,7 @@ void Cooccurrence::build_table() {
   std::vector<std::vector<std::uint32_t>> found(kPieces + 1);
   table_.columns = corpus_.target.words.size();
   table_.row_begin.assign(corpus_.source.words.size() + std::uint64_t{1}, 0);
-  for_each_word(0, corpus_.pairs(), [&](RowPlaces& row, std::size_t piece, std::uint32_t word,
+  for_each_word(0, corpus_.pairs(), [&](RowOffsets& row, std::size_t piece, std::uint32_t word,
                                         const WordOccurrences& occurrences) {
     const std::size_t before = found[piece].size();
     row.start_row(nullptr, 0);
@@ -216,9 +216,9 @@ const CellIndex& Cooccurrence::chunk(std::uint64_t number) {
   current_ = number;
   index_.first_pair = chunk_begin_[number];
   index_.last_pair = chunk_begin_[number + 1];
-  index_.places.resize(cell_begin_[index_.last_pair] - cell_begin_[index_.first_pair]);
+  index_.offsets.resize(cell_begin_[index_.last_pair] - cell_begin_[index_.first_pair]);
   for_each_word(index_.first_pair, index_.last_pair,
-                [&](RowPlaces& row, std::size_t, std::uint32_t word,
+                [&](RowOffsets& row, std::size_t, std::uint32_t word,
                     const WordOccurrences& occurrences) {
     if (occurrences.begin(word) == occurrences.end(word)) return;
     const std::uint64_t begin = table_.row_begin[word];

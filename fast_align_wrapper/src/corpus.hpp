@@ -74,15 +74,15 @@ struct PairTable {
 };
 
 /// For each cell (source position, target position) of the pairs first_pair … last_pair - 1, its
-/// place in its row of the table. A pair's cells are stored source word by source word. A place in
-/// a row, unlike a place in the whole table, fits in 32 bits.
+/// offset in its row of the table. A pair's cells are stored source word by source word. An offset
+/// in a row, unlike one in the whole table, fits in 32 bits.
 struct CellIndex {
   std::uint64_t first_pair = 0;
   std::uint64_t last_pair = 0;
-  std::vector<std::uint32_t> places;
+  std::vector<std::uint32_t> offsets;
 };
 
-class RowPlaces;
+class RowOffsets;
 struct WordOccurrences;
 
 /// The table of word pairs and the cell index, which is built whole or chunk by chunk.
@@ -103,11 +103,11 @@ class Cooccurrence {
   /// Builds the table, and the index too if there is only one chunk.
   void build_table();
   void for_each_word(std::uint64_t first_pair, std::uint64_t last_pair,
-                     const std::function<void(RowPlaces&, std::size_t piece, std::uint32_t word,
+                     const std::function<void(RowOffsets&, std::size_t piece, std::uint32_t word,
                                               const WordOccurrences&)>& task);
-  void find_new_words(const WordOccurrences& occurrences, std::uint32_t word, RowPlaces& row,
+  void find_new_words(const WordOccurrences& occurrences, std::uint32_t word, RowOffsets& row,
                       std::vector<std::uint32_t>& found) const;
-  void fill_index(const WordOccurrences& occurrences, std::uint32_t word, const RowPlaces& row);
+  void fill_index(const WordOccurrences& occurrences, std::uint32_t word, const RowOffsets& row);
 
   const Corpus& corpus_;
   ThreadPool& threads_;

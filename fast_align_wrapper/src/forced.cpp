@@ -10,7 +10,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include "symmetrize.hpp"
 #include "text.hpp"
 #include "training.hpp"
 
@@ -101,23 +100,23 @@ class Parameters {
   std::uint64_t used_ = 0;
 };
 
-/// What one direction says of a pair.
+/// The result for a pair.
 struct Answer {
   Links links;
   double score = 0;
   /// The posteriors in the output format (see the usage): m, n, the NULL column, the matrix.
   std::string posteriors;
 
-  void put(std::size_t place, std::uint32_t bits) {
+  void put(std::size_t index, std::uint32_t bits) {
     for (std::size_t byte = 0; byte < 4; ++byte) {
-      posteriors[4 * place + byte] = static_cast<char>(bits >> (8 * byte) & 0xFF);
+      posteriors[4 * index + byte] = static_cast<char>(bits >> (8 * byte) & 0xFF);
     }
   }
-  void put(std::size_t place, double value) {
+  void put(std::size_t index, double value) {
     const auto number = static_cast<float>(value);
     std::uint32_t bits;
     std::memcpy(&bits, &number, sizeof bits);
-    put(place, bits);
+    put(index, bits);
   }
 };
 
@@ -127,7 +126,6 @@ struct Work {
   SentencePair pair;
   bool is_oversize = false;
   Answer answer;
-  Answer of_other;
 };
 
 /// One thread's aligner; it keeps the priors of the pair sizes that it has seen.
@@ -136,7 +134,8 @@ class PairAligner {
   PairAligner(const Parameters& parameters, const SavedDirection& settings, bool with_posteriors)
       : parameters_(parameters), settings_(settings), with_posteriors_(with_posteriors) {}
 
-  void align(const Work& work, Answer& answer) {
+  void align(Work& work) {
+    Answer& answer = work.answer;
     answer.links.clear();
     answer.posteriors.clear();
     if (work.is_oversize) {
@@ -229,33 +228,16 @@ void append_words(std::string& out, const std::vector<std::string_view>& words) 
   out += " ||| ";
 }
 
-/// A trained model and an aligner for each thread.
-class DirectionAligner {
- public:
-  DirectionAligner(const SavedDirection& settings, bool with_posteriors, unsigned threads)
-      : parameters_(settings.parameters),
-        aligners_(threads, PairAligner(parameters_, settings, with_posteriors)) {}
-
-  void align(unsigned thread, const Work& work, Answer& answer) {
-    aligners_[thread].align(work, answer);
-  }
-
- private:
-  const Parameters parameters_;
-  std::vector<PairAligner> aligners_;
-};
-
 class ForcedRun {
  public:
   ForcedRun(const ForcedSettings& settings, ThreadPool& threads)
       : settings_(settings),
-        direction_(settings.direction, !settings.posteriors.empty(), threads.size()),
+        parameters_(settings.direction.parameters),
+        aligners_(threads.size(),
+                  PairAligner(parameters_, settings.direction, !settings.posteriors.empty())),
         reader_(settings.input),
         threads_(threads),
         out_("-") {
-    if (!settings.symmetrization.empty()) {
-      other_ = std::make_unique<DirectionAligner>(settings.other, false, threads.size());
-    }
     if (settings.posteriors.empty()) return;
     posteriors_ = std::make_unique<OutputFile>(settings.posteriors);
     posteriors_->write("CEPOST1\n");
@@ -294,7 +276,7 @@ class ForcedRun {
       }
       work.is_oversize = work.pair.cells() > settings_.max_cells;
       if (work.is_oversize) {
-        report("fast_align", oversize_warning(work.pair, reader_.position(), settings_.max_cells,
+        report(oversize_warning(work.pair, reader_.position(), settings_.max_cells,
                                               "the pair gets no links"));
       }
       bytes += line.size();
@@ -306,7 +288,7 @@ class ForcedRun {
   void align_batch() {
     threads_.for_each_range(size_, 16,
                             [&](unsigned thread, std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t at = begin; at < end; ++at) align(thread, batch_[at]);
+      for (std::uint64_t at = begin; at < end; ++at) aligners_[thread].align(batch_[at]);
     });
     for (std::size_t at = 0; at < size_; ++at) {
       const Work& work = batch_[at];
@@ -316,15 +298,6 @@ class ForcedRun {
     }
     out_.flush();
     if (posteriors_) posteriors_->flush();
-  }
-
-  void align(unsigned thread, Work& work) {
-    direction_.align(thread, work, work.answer);
-    if (!other_) return;
-    other_->align(thread, work, work.of_other);
-    Links first = work.answer.links;
-    for (Links* links : {&first, &work.of_other.links}) std::sort(links->begin(), links->end());
-    symmetrize(settings_.symmetrization, first, work.of_other.links, work.answer.links);
   }
 
   void write_line(const Work& work) {
@@ -339,8 +312,8 @@ class ForcedRun {
   }
 
   const ForcedSettings& settings_;
-  DirectionAligner direction_;
-  std::unique_ptr<DirectionAligner> other_;
+  const Parameters parameters_;
+  std::vector<PairAligner> aligners_;  // one for each thread
   LineReader reader_;
   ThreadPool& threads_;
   OutputFile out_;

@@ -21,18 +21,14 @@ struct SavedDirection {
 struct ForcedSettings {
   std::string input;
   SavedDirection direction;
-  /// How to join its links with those of the other direction; empty to leave them as they are.
-  std::string symmetrization;
-  SavedDirection other;
   /// File for the posteriors, or empty; "-" writes them to standard output instead of the links.
   std::string posteriors;
   std::uint64_t max_cells = 0;
 };
 
-/// Reads pairs and writes "source ||| target ||| links ||| score" to standard output; the score is
-/// that of the first direction. It answers every complete line before it waits for more input. A
-/// pair with more than `max_cells` cells gets a warning, no links and the score "nan". Returns the
-/// sum of the other scores.
+/// Reads pairs and writes "source ||| target ||| links ||| score" to standard output. It answers
+/// every complete line before it waits for more input. A pair with more than `max_cells` cells gets
+/// a warning, no links and the score "nan". Returns the sum of the other scores.
 double force_align(const ForcedSettings& settings,
                    const std::function<void(std::uint64_t)>& progress, ThreadPool& threads);
 

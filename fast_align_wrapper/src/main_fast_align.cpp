@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "forced.hpp"
-#include "symmetrize.hpp"
 #include "training.hpp"
 
 namespace aligner {
@@ -56,10 +55,6 @@ Further options:
                               pair, little endian: uint32 m (generated words), uint32 n
                               (conditioning words), m float32 p(NULL), m * n float32 p(a_j = i),
                               row by row; F "-" is standard output, in place of the links
-      --symmetrize METHOD     with -f: join the links with those of the reverse direction, as atools
-                              does; the score is that of the forward direction. It needs:
-      --reverse-force F, --reverse-tension T, --reverse-multiplier M
-                              its saved parameters, as -f, -T and -m
       --threads N             number of threads (all cores); it does not change the result
       --memory BYTES          memory limit of the cell index (half of the machine's memory)
       --max-cells N           skip pairs with more than N source * target words (50000000); they
@@ -91,7 +86,6 @@ struct Options {
   TrainingSettings training;
   double beam = -4;
   ForcedSettings forced;
-  double reverse_tension = PriorSettings().tension;
   std::string parameters_to_write;
   DirectionOutputs forward;
   DirectionOutputs backward;
@@ -112,10 +106,6 @@ enum LongOption : int {
   kReverseFull,
   kStats,
   kPosteriors,
-  kSymmetrize,
-  kReverseForce,
-  kReverseTension,
-  kReverseMultiplier,
   kThreads,
   kMemory,
   kMaxCells,
@@ -151,10 +141,6 @@ const option kLongOptions[] = {
     {"reverse-full", required_argument, nullptr, kReverseFull},
     {"stats", required_argument, nullptr, kStats},
     {"posteriors", required_argument, nullptr, kPosteriors},
-    {"symmetrize", required_argument, nullptr, kSymmetrize},
-    {"reverse-force", required_argument, nullptr, kReverseForce},
-    {"reverse-tension", required_argument, nullptr, kReverseTension},
-    {"reverse-multiplier", required_argument, nullptr, kReverseMultiplier},
     {"threads", required_argument, nullptr, kThreads},
     {"memory", required_argument, nullptr, kMemory},
     {"max-cells", required_argument, nullptr, kMaxCells},
@@ -165,39 +151,39 @@ const option kLongOptions[] = {
     {nullptr, 0, nullptr, 0},
 };
 
-/// Throws UsageError naming the option unless the text is a whole number from least to most.
-std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least,
-                          std::uint64_t most) {
+/// Throws UsageError naming the option unless the text is a whole number from lowest to highest.
+std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t lowest,
+                          std::uint64_t highest) {
   std::uint64_t value = 0;
   const char* end = text.data() + text.size();
   const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec == std::errc() && result.ptr == end && value >= least && value <= most) {
+  if (result.ec == std::errc() && result.ptr == end && value >= lowest && value <= highest) {
     return value;
   }
-  throw UsageError(option + " takes a whole number from " + std::to_string(least) + " to " +
-                   std::to_string(most) + ", not '" + text + "'");
+  throw UsageError(option + " takes a whole number from " + std::to_string(lowest) + " to " +
+                   std::to_string(highest) + ", not '" + text + "'");
 }
 
-/// Throws UsageError naming the option unless the text is a finite number from least to most.
-double parse_real(const std::string& option, const std::string& text, double least, double most) {
+/// Throws UsageError naming the option unless the text is a finite number from lowest to highest.
+double parse_real(const std::string& option, const std::string& text, double lowest,
+                  double highest) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && end == text.c_str() + text.size();
-  if (is_number && std::isfinite(value) && value >= least && value <= most) return value;
+  if (is_number && std::isfinite(value) && value >= lowest && value <= highest) return value;
   std::ostringstream message;
-  message << option << " takes a number from " << least << " to " << most << ", not '" << text
+  message << option << " takes a number from " << lowest << " to " << highest << ", not '" << text
           << "'";
   throw UsageError(message.str());
 }
 
-constexpr unsigned kMostThreads = 1024;
+constexpr unsigned kMaxThreads = 1024;
 
 // Distances are at most 1, and exp(-708) is about the smallest double with full precision.
-constexpr double kGreatestTension = 700;
+constexpr double kMaxTension = 700;
 
 void apply(int code, const std::string& value, Options& options) {
   TrainingSettings& training = options.training;
-  SavedDirection& other = options.forced.other;
   switch (code) {
     case 'i': options.input = value; break;
     case 'd': training.prior.favor_diagonal = true; break;
@@ -208,7 +194,7 @@ void apply(int code, const std::string& value, Options& options) {
     case 'q': training.prior.null_probability = parse_real("-q", value, 0, 0.999999); break;
     case 'N': training.prior.null_word = false; break;
     case 'a': training.update.alpha = parse_real("-a", value, 1e-6, 1e6); break;
-    case 'T': training.prior.tension = parse_real("-T", value, 1e-3, kGreatestTension); break;
+    case 'T': training.prior.tension = parse_real("-T", value, 1e-3, kMaxTension); break;
     case 'p': options.parameters_to_write = value; break;
     case 't': options.beam = parse_real("-t", value, -1e9, 1e9); break;
     case 'f': options.forced.direction.parameters = value; break;
@@ -224,16 +210,8 @@ void apply(int code, const std::string& value, Options& options) {
     case kReverseFull: options.backward.full_parameters = value; break;
     case kStats: options.statistics = value; break;
     case kPosteriors: options.forced.posteriors = value; break;
-    case kSymmetrize: options.forced.symmetrization = value; break;
-    case kReverseForce: other.parameters = value; break;
-    case kReverseTension:
-      options.reverse_tension = parse_real("--reverse-tension", value, 1e-3, kGreatestTension);
-      break;
-    case kReverseMultiplier:
-      other.length_multiplier = parse_real("--reverse-multiplier", value, 0, 1e9);
-      break;
     case kThreads:
-      options.threads = static_cast<unsigned>(parse_whole("--threads", value, 1, kMostThreads));
+      options.threads = static_cast<unsigned>(parse_whole("--threads", value, 1, kMaxThreads));
       break;
     case kMemory: options.memory = parse_whole("--memory", value, 1, UINT64_MAX); break;
     case kMaxCells: options.max_cells = parse_whole("--max-cells", value, 1, UINT64_MAX); break;
@@ -265,20 +243,11 @@ void check(const Options& options) {
     throw UsageError("-f cannot be combined with -p");
   }
   if (!forced && !options.forced.posteriors.empty()) throw UsageError("--posteriors needs -f");
-  const std::string& method = options.forced.symmetrization;
-  const bool has_other = !options.forced.other.parameters.empty();
-  const bool can_join = forced && !options.reverse && options.forced.posteriors.empty();
-  if (!method.empty() && !is_symmetrization(method)) {
-    throw UsageError("--symmetrize takes a method of atools, not '" + method + "'");
-  }
-  if (method.empty() == has_other || (has_other && !can_join)) {
-    throw UsageError("--symmetrize needs -f and --reverse-force, without -r and --posteriors");
-  }
 }
 
 Options parse_options(int argc, char** argv) {
   Options options;
-  options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
   options.memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                    static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
   const char* const short_options = "i:dovrI:q:Na:T:p:t:f:m:sb:h";
@@ -367,9 +336,7 @@ void force(const Options& options, ThreadPool& threads) {
   ForcedSettings settings = options.forced;
   settings.input = options.input;
   settings.direction.reverse = options.reverse;
-  settings.direction.prior = settings.other.prior = options.training.prior;
-  settings.other.reverse = true;
-  settings.other.prior.tension = options.reverse_tension;
+  settings.direction.prior = options.training.prior;
   settings.max_cells = options.max_cells;
   // The number of pairs is not known in advance, so the total is 0.
   const auto progress = [&](std::uint64_t done) { lines.print(done, 0, "align"); };
@@ -415,5 +382,5 @@ void run(int argc, char** argv) {
 }  // namespace aligner
 
 int main(int argc, char** argv) {
-  return aligner::run_tool("fast_align", [&] { aligner::run(argc, argv); });
+  return aligner::run_tool([&] { aligner::run(argc, argv); });
 }

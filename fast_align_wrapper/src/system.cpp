@@ -30,57 +30,44 @@ Error system_error(const std::string& path, const std::string& what) {
   return Error(path + ": " + what + ": " + std::strerror(reason));
 }
 
-/// Number of bytes of the first UTF-8 character if it controls a terminal, changes the direction
-/// of text or is invisible; else 0. coverage-eval escapes the same characters (tables/table.py).
-std::size_t control_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) {
-    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+/// Whether a byte is part of a character that controls a terminal: ASCII's or those of U+0080 to
+/// U+009F, which are 0xC2 and another byte in UTF-8.
+bool is_control(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
+  const auto is_high = [&](std::size_t index) {
+    return index < text.size() && byte(index) >= 0x80 && byte(index) < 0xA0;
   };
-  const auto is = [&](unsigned first, unsigned second, unsigned least, unsigned most) {
-    return byte(0) == first && byte(1) == second && byte(2) >= least && byte(2) <= most;
-  };
-  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
-  if (byte(0) == 0xC2 && (byte(1) < 0xA0 || byte(1) == 0xAD)) return 2;
-  if (byte(0) == 0xD8 && byte(1) == 0x9C) return 2;
-  const bool is_hidden = is(0xE1, 0xA0, 0x8E, 0x8E) || is(0xE2, 0x80, 0x8B, 0x8B) ||
-                         is(0xEF, 0xBB, 0xBF, 0xBF) || is(0xEF, 0xBF, 0xB9, 0xBB);
-  const bool is_direction = is(0xE2, 0x80, 0x8E, 0x8F) || is(0xE2, 0x80, 0xA8, 0xAE) ||
-                            is(0xE2, 0x81, 0xA0, 0xA9);
-  if (is_hidden || is_direction) return 3;
-  return is(0xF3, 0xA0, 0x80, 0x81) ? 4 : 0;  // tags
+  if (byte(at) < 0x20 || byte(at) == 0x7F) return true;
+  return byte(at) == 0xC2 ? is_high(at + 1) : is_high(at) && at > 0 && byte(at - 1) == 0xC2;
 }
 
 }  // namespace
 
-void report(const std::string& tool, const std::string& message) {
+void report(const std::string& message) {
   const char* const digits = "0123456789abcdef";
   std::string line;
-  std::size_t hidden = 0;  // remaining bytes of a control character
   for (std::size_t at = 0; at < message.size(); ++at) {
-    if (hidden == 0) hidden = control_length(std::string_view(message).substr(at));
-    if (hidden == 0) {
-      line += message[at];
-      continue;
-    }
-    --hidden;
     const auto byte = static_cast<unsigned char>(message[at]);
-    line += std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+    if (is_control(message, at)) {
+      line += std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+    } else {
+      line += message[at];
+    }
   }
-  std::cerr << tool << ": " << line << '\n';
+  std::cerr << "fast_align: " << line << '\n';
 }
 
-int run_tool(const std::string& tool, const std::function<void()>& run) {
+int run_tool(const std::function<void()>& run) {
   try {
     run();
     return 0;
   } catch (const UsageError& error) {
-    report(tool, error.what());
+    report(error.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    std::cerr << tool << ": out of memory"
-              << (tool == "fast_align" ? "; try a smaller --memory\n" : "\n");
+    report("out of memory; try a smaller --memory");
   } catch (const std::exception& error) {
-    report(tool, error.what());
+    report(error.what());
   }
   return 1;
 }
@@ -287,7 +274,7 @@ ThreadPool::ThreadPool(unsigned threads) {
     }
   }
   if (!refusal.empty()) {
-    report("fast_align", "warning: the system refuses " + std::to_string(threads) +
+    report("warning: the system refuses " + std::to_string(threads) +
                              " threads (" + refusal + "); continuing with " +
                              std::to_string(size()));
   }

@@ -29,11 +29,11 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Prints "TOOL: MESSAGE" as one line on standard error; control characters are escaped.
-void report(const std::string& tool, const std::string& message);
+/// Prints "fast_align: MESSAGE" as one line on standard error; control characters are escaped.
+void report(const std::string& message);
 
-/// Runs a tool and returns its exit status; an exception becomes one line on standard error.
-int run_tool(const std::string& tool, const std::function<void()>& run);
+/// Runs the program and returns its exit status; an exception becomes one line on standard error.
+int run_tool(const std::function<void()>& run);
 
 /// Lines of a file or of standard input; only '\n' ends a line, and NUL is an ordinary character.
 class LineReader {

@@ -1,7 +1,6 @@
 #include "text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "system.hpp"
 
@@ -53,9 +52,9 @@ std::uint32_t Vocabulary::add(std::string_view added) {
     slots_.assign(2 * slots_.size(), kUnknown);
     const std::size_t mask = slots_.size() - 1;
     for (std::uint32_t known = 0; known < size(); ++known) {
-      std::size_t place = hashes_[known] & mask;
-      while (slots_[place] != kUnknown) place = (place + 1) & mask;
-      slots_[place] = known;
+      std::size_t free_slot = hashes_[known] & mask;
+      while (slots_[free_slot] != kUnknown) free_slot = (free_slot + 1) & mask;
+      slots_[free_slot] = known;
     }
   }
   return id;
@@ -89,25 +88,6 @@ std::string oversize_warning(const SentencePair& pair, const std::string& positi
          std::to_string(max_cells) + "; " + effect;
 }
 
-namespace {
-
-// No segment is this long; a larger number is a mistake that would cost gigabytes.
-constexpr std::uint32_t kMostPositions = 1U << 27;
-
-LinkPair parse_link(std::string_view text, const std::string& position) {
-  LinkPair link{};
-  const char* end = text.data() + text.size();
-  const auto source = std::from_chars(text.data(), end, link.source);
-  if (source.ec == std::errc() && source.ptr != end && *source.ptr == '-') {
-    const auto target = std::from_chars(source.ptr + 1, end, link.target);
-    const bool in_range = link.source < kMostPositions && link.target < kMostPositions;
-    if (target.ec == std::errc() && target.ptr == end && in_range) return link;
-  }
-  throw Error(position + ": '" + std::string(text) + "' is not a link 'source-target'");
-}
-
-}  // namespace
-
 void format_links(const Links& links, std::string& out) {
   const char* between = "";
   for (const LinkPair& link : links) {
@@ -116,17 +96,6 @@ void format_links(const Links& links, std::string& out) {
     out += '-';
     out += std::to_string(link.target);
     between = " ";
-  }
-}
-
-void parse_links(std::string_view line, const std::string& position, Links& links) {
-  links.clear();
-  constexpr std::string_view kBlanks = " \t\r";
-  std::size_t begin = 0;
-  while ((begin = line.find_first_not_of(kBlanks, begin)) != std::string_view::npos) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
-    links.push_back(parse_link(line.substr(begin, end - begin), position));
-    begin = end;
   }
 }
 

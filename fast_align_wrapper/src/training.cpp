@@ -289,9 +289,9 @@ double diagonal_feature(const PairShape& shape, const double* posterior) {
   const double column_step = 1.0 / shape.columns;
   double total = 0;
   for (std::uint32_t row = 0; row < shape.rows; ++row, posterior += shape.columns) {
-    const double place = (row + row_start) * row_step;
+    const double position = (row + row_start) * row_step;
     for (std::uint32_t column = 0; column < shape.columns; ++column) {
-      total -= posterior[column] * std::fabs(place - (column + column_start) * column_step);
+      total -= posterior[column] * std::fabs(position - (column + column_start) * column_step);
     }
   }
   return total;
@@ -472,7 +472,7 @@ class Expectation {
                        Scratch& scratch) const {
     const PairShape lengths = shape(pair);
     const double* prior = priors_.prior_of(pair, scratch.prior);
-    const std::uint32_t* places = index.places.data() + text_.cooccurrence.cell_begin(pair) -
+    const std::uint32_t* offsets = index.offsets.data() + text_.cooccurrence.cell_begin(pair) -
                                   text_.cooccurrence.cell_begin(index.first_pair);
     const std::uint32_t* source = corpus_.source.tokens_of(pair);
     const std::uint64_t* row_begin = text_.cooccurrence.table().row_begin.data();
@@ -480,7 +480,7 @@ class Expectation {
     for (std::uint32_t row = 0; row < lengths.rows; ++row) {
       const double* theta = probabilities.entries.data() + row_begin[source[row]];
       for (std::uint32_t column = 0; column < lengths.columns; ++column) {
-        *out++ = theta[*places++] * *prior++;
+        *out++ = theta[*offsets++] * *prior++;
       }
     }
     const double null = null_prior(settings_, lengths.conditioning());
@@ -498,7 +498,7 @@ class Expectation {
   /// Adds the posteriors of a batch to the rows that a thread owns.
   void add_counts(const Batch& batch, unsigned thread, EntryValues& counts) const {
     const PairTable& table = text_.cooccurrence.table();
-    const std::uint32_t* places = batch.index.places.data() +
+    const std::uint32_t* offsets = batch.index.offsets.data() +
                                   (text_.cooccurrence.cell_begin(batch.first_pair) -
                                    text_.cooccurrence.cell_begin(batch.index.first_pair));
     const double* posterior = posteriors_.data();
@@ -506,10 +506,10 @@ class Expectation {
       const std::uint32_t columns = corpus_.target.length(pair);
       const std::uint32_t* source = corpus_.source.tokens_of(pair);
       for (std::uint32_t row = 0; row < corpus_.source.length(pair);
-           ++row, places += columns, posterior += columns) {
+           ++row, offsets += columns, posterior += columns) {
         if (owner_of_source_word_[source[row]] != thread) continue;
         double* row_counts = counts.entries.data() + table.row_begin[source[row]];
-        for (std::uint32_t j = 0; j < columns; ++j) row_counts[places[j]] += posterior[j];
+        for (std::uint32_t j = 0; j < columns; ++j) row_counts[offsets[j]] += posterior[j];
       }
     }
     if (thread != 0) return;

@@ -1,4 +1,4 @@
-"""The two executables of the aligner, run as in users' scripts, and files of the original."""
+"""The aligner's executable, run as in users' scripts, and files of the original."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -32,20 +31,15 @@ class Done:
 
 @dataclass(frozen=True)
 class Tools:
-    """``fast_align`` and ``atools`` in one folder."""
+    """``fast_align`` in its folder."""
 
     folder: Path
 
-    def run(
-        self,
-        tool: str,
-        *arguments: object,
-        stdin: bytes = b"",
-        check: bool = True,
-        timeout: float = 120,
+    def fast_align(
+        self, *arguments: object, stdin: bytes = b"", check: bool = True, timeout: float = 120
     ) -> Done:
         done = subprocess.run(
-            [str(self.folder / tool), *(str(argument) for argument in arguments)],
+            [str(self.folder / "fast_align"), *(str(argument) for argument in arguments)],
             input=stdin,
             capture_output=True,
             check=False,
@@ -55,12 +49,6 @@ class Tools:
         if check:
             assert result.status == 0, result.stderr
         return result
-
-    def fast_align(self, *arguments: object, **options: Any) -> Done:
-        return self.run("fast_align", *arguments, **options)
-
-    def atools(self, *arguments: object, **options: Any) -> Done:
-        return self.run("atools", *arguments, **options)
 
     def train_both(self, corpus: Path, out: Path, *flags: object) -> dict[str, bytes]:
         """Run ``--both`` with every output; the outputs' bytes by their option's name."""
