@@ -27,12 +27,14 @@ class MetricEntry(NamedTuple):
         forms: Other metrics of its command: option and value → name of the metric. If the value is
             True, the option is a flag.
         command: Whether it has its own command.
+        advice: A paragraph for the command's help.
     """
 
     import_path: str
     summary: str
     forms: Mapping[tuple[str, Any], str] = {}
     command: bool = True
+    advice: str = ""
 
 
 _COLUMN = partial(MetricEntry, command=False)
@@ -60,6 +62,9 @@ METRICS: Mapping[str, MetricEntry] = {
         "coverage.drop:DROP",
         "DROP-score: source words that the reference translates and the output drops.",
         {("soft", True): "softdrop"},
+        advice="DROP misses many omissions, because joining the links of both directions gives "
+        "untranslated words a link to a wrong word. Look at --soft beside it, or at the command "
+        "omissions.",
     ),
     "softdrop": _COLUMN(
         "coverage.drop:SoftDROP", "Soft DROP: coverage lost under the model's posteriors."),

@@ -41,9 +41,6 @@ except ImportError as error:
 SAMPLE_ROWS = 2000
 """Rows that metrics are fitted to."""
 
-_OF_MODEL = ("aligner", "loaded")
-"""Fields of metrics that a model fills."""
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -138,7 +135,7 @@ class Job:
             name: {
                 item.name: getattr(metric, item.name)
                 for item in fields(metric)
-                if item.name not in _OF_MODEL
+                if item.name not in metric.model_fields
             }
             for name, metric in metrics.items()
         }

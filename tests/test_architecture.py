@@ -189,12 +189,67 @@ SPEAKERS = {
 """Modules with words of their own that are also what a metric calls its marks."""
 
 
+METRIC_ROOMS = ("repetition", "quality", "coverage", "documents", "registry", "papers")
+"""The rooms where metrics are defined, and where names are those of the papers' columns."""
+
+OTHER_WORDS = {
+    "cli.main": {"rep", "drop", "bleu", "meteor", "omissions"},
+    "cli.commands.align": {"omissions"},  # the value of --prepare-for
+    "cli.commands.segment": {"additions"},  # a key of its JSON
+}
+"""Modules with names of commands, extras and keys that are also those of metrics."""
+
+
 def _metric_names() -> tuple[set[str], set[str]]:
     """The names of all metric classes, and what metrics call their marks."""
     classes = {metric_class(name) for name in METRICS}
     kinds = [kind for metric in classes for kind in metric.kinds]
     called = {name for kind in kinds for name in (kind.name, kind.key)}
     return {one.__name__ for one in classes}, called - {"n-gram"}  # a word of the field
+
+
+def _deciding_strings(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Literal strings that something is compared with or looked up in."""
+    for node in ast.walk(tree):
+        parts: list[ast.expr | None] = []
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.Set):
+            parts = list(node.elts)
+        elif isinstance(node, ast.Dict):
+            parts = list(node.keys)
+        elif isinstance(node, ast.MatchValue):
+            parts = [node.value]
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called.endswith(("set", "startswith", "endswith")):
+                parts = list(node.args)
+        for part in filter(None, parts):
+            inside = part.elts if isinstance(part, (ast.Tuple, ast.List, ast.Set)) else [part]
+            yield from filter(_is_name, inside)
+
+
+def test_no_metric_is_chosen_by_its_name():
+    """A user's own metric has the attributes of ours, and not their names."""
+    names = {*METRICS, *_metric_names()[0], *(metric_class(name).name for name in METRICS)}
+    assert {"rep", "REP", "omissions", "Omissions", "chrF2"} <= names
+    wrong = [
+        f"{module}: line {node.lineno}: {node.value!r}"
+        for module, tree in _modules().items()
+        if _room(module) not in METRIC_ROOMS
+        for node in _deciding_strings(tree)
+        if node.value in names - OTHER_WORDS.get(module.removeprefix("coverage_eval."), set())
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['m.name == "REP"', 'm in ("rep", "x")', '{"REP", "x"}', '{"rep": 1}', 'frozenset(["REP"])',
+     'name.endswith("rep")', 'match m:\n    case "REP": pass'],
+)  # fmt: skip
+def test_choices_by_name_are_found(source):
+    assert {node.value for node in _deciding_strings(ast.parse(source))} & {"rep", "REP"}
 
 
 def test_nobody_asks_which_metric_a_mark_is_of():

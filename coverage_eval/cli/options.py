@@ -8,7 +8,7 @@ import shlex
 import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -29,7 +29,7 @@ from coverage_eval.cli.help import (
 from coverage_eval.core.batches import Dataset, GivenTexts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 from coverage_eval.core.files import Text, check_stdin, text_name
-from coverage_eval.core.metric import output_file_setting, setting
+from coverage_eval.core.metric import Metric, output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.tables import TextTable, column_for, find_text, is_table, split_name
@@ -568,26 +568,26 @@ def alignment_options(without: Set[str] = frozenset()) -> Decorator:
 
 
 def check_links(
-    aligner: AlignerSettings, source: Text | None, needs: Mapping[str, Collection[str]]
+    aligner: AlignerSettings, source: Text | None, metrics: Mapping[str, type[Metric]]
 ) -> None:
     """Raise a usage error for options of links that do not go together, or lack what is needed.
 
     Args:
         aligner: The options.
         source: The source text.
-        needs: What each metric needs, by its name in messages.
+        metrics: The metrics by their names in messages.
     """
     refuse({
         "give only one of: --model; --ref-links with --links": aligner.model and aligner.has_links,
         "--ref-links and --links go together": bool(aligner.ref_links) != bool(aligner.links),
         "--src is needed to align the texts": aligner.model and source is None,
     })  # fmt: skip
-    for name, texts in needs.items():
-        covers = "coverages" in texts
+    for name, metric in metrics.items():
+        covers = "coverages" in metric.needs
         if covers and aligner.has_links:
             raise click.UsageError(f"{name} needs a model: links have no probabilities")
-        if (covers or "links" in texts) and not aligner.is_given:
-            purpose = "--prepare-for omissions " if name.endswith("omissions") else ""
+        if (covers or "links" in metric.needs) and not aligner.is_given:
+            purpose = f"--prepare-for {metric.model_purpose} " if metric.model_purpose else ""
             files = "" if covers else "; or --ref-links A with --links B"
             raise click.UsageError(
                 f"{name} needs {'' if source else '--src, and '}--model M, made by "

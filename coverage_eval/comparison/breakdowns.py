@@ -26,6 +26,7 @@ from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show import Cell, Table
+from coverage_eval.registry import METRICS, metric_class
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 """The lower end of each class of lengths, in words."""
@@ -34,9 +35,6 @@ FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
 
 DEFAULT_TOP = 5
-
-_LISTED_BY = {WORDS: "DROP", PHRASES: "REP"}
-"""The metrics to ask for where a breakdown lacks marks of a kind."""
 
 
 def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
@@ -310,7 +308,9 @@ def break_down(
 def _missing(result: Result, item: Breakdown) -> str | None:
     """What a breakdown lacks, or None."""
     if item.needs is not None and not listed_kinds(result, item.needs):
-        return f"{_LISTED_BY[item.needs]} among the metrics"
+        metrics = (metric_class(name) for name in METRICS)
+        first = next(m for m in metrics if any(kind.listed == item.needs for kind in m.kinds))
+        return f"{first.name} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
     return None

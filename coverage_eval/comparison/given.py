@@ -27,7 +27,7 @@ from coverage_eval.core.files import (
     zip_lines,
 )
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Signature, Statistics
+from coverage_eval.core.metric import Measure, Signature, Statistics
 from coverage_eval.core.tables import TextTable, find_text
 from coverage_eval.registry import METRICS, metric_class
 
@@ -36,8 +36,8 @@ MIN_PAIRED = 5
 
 _MAX_SCORE = 1e100
 
-_ERRORS = {"ter", "wer", "cer", "metricx"}
-"""Other metrics that count errors: lower is better."""
+_ERRORS = {"wer", "cer", "metricx"}
+"""Metrics of other programs that count errors: lower is better."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,16 @@ class GivenScores(TextMetric):
         name: The metric's name.
         values: The scores of each segment by system; None for a missing score.
         higher_is_better: Whether a higher score is better.
+        measures, can_recommend: What it is for a verdict, as of any
+            :class:`~coverage_eval.core.metric.Metric`.
         origin: The file that the scores come from, for messages.
     """
 
     name: str  # type: ignore[misc]  # other metrics have one name per class
     values: Mapping[str, Sequence[float | None]]
     higher_is_better: bool = field(default=True, kw_only=True)  # type: ignore[misc]
+    measures: Measure = field(default=Measure.OTHER, kw_only=True)  # type: ignore[misc]
+    can_recommend: bool = field(default=False, kw_only=True)  # type: ignore[misc]
     origin: str = "the given scores"
 
     needs: ClassVar[frozenset[str]] = frozenset()

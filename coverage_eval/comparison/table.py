@@ -343,7 +343,7 @@ def _measured(cell: ComparedScore, metric: Metric) -> ScoreCell:
     better = None
     if cell.difference and metric.higher_is_better is not None:
         better = (cell.difference > 0) == metric.higher_is_better
-    p = cell.adjusted if metric.decides else None  # a hint gets no star
+    p = cell.adjusted if metric.decides_verdicts else None  # a hint gets no star
     return ScoreCell(cell.score.score, *interval_ends(cell.score.interval), p, cell.best, better)
 
 

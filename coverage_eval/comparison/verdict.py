@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from coverage_eval.core.checks import percent
 from coverage_eval.core.errors import Severity
 from coverage_eval.core.measure import Result
-from coverage_eval.core.metric import Formula, Metric, Statistics
+from coverage_eval.core.metric import Formula, Measure, Metric, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
 from coverage_eval.outputs.named import KINDS
@@ -51,12 +51,6 @@ NAMED = 3
 MANY = 0.02
 """Share of outputs with a named error, or of missing lines, from which on few other errors are no
 merit."""
-
-OMISSIONS = "Omissions"
-"""The metric of errors that says without a reference which translation is better."""
-
-TAKING = frozenset({"BLEU", "chrF2", "METEOR"})
-"""Metrics of quality that the reference proves, without which no system is taken."""
 
 PADDED = ("loop", "preamble", "note")
 """Named errors that add words, which the source's words may seem to be translated by."""
@@ -157,17 +151,18 @@ class Situation:
 
     def counts_errors(self, metric: str) -> bool:
         """Whether a metric counts errors that an output avoids by saying less."""
-        is_quality = self.metrics[metric].higher_is_better or self.metrics[metric].in_points
+        kind = self.metrics[metric]
+        is_quality = kind.higher_is_better or kind.measures == Measure.QUALITY
         return not (is_quality or self.is_of_omissions(metric))
 
     def is_of_omissions(self, metric: str) -> bool:
         """Whether a metric counts segments in which something is left out."""
-        return self.metrics[metric].name == OMISSIONS
+        return self.metrics[metric].measures == Measure.OMISSIONS
 
     def proves(self, metric: str) -> bool:
         """Whether a metric shows whether a translation is complete and right."""
-        by_omissions = self.is_of_omissions(metric) and not self.referenced
-        return by_omissions or self.metrics[metric].name in TAKING
+        kind = self.metrics[metric]
+        return kind.can_recommend and not (self.is_of_omissions(metric) and self.referenced)
 
     @cached_property
     def significant(self) -> Sequence[PairTest]:
@@ -245,8 +240,8 @@ def describe(
     metrics = {
         name: metric
         for name, metric in result.metrics.items()
-        if metric.higher_is_better is not None and metric.decides and name not in doubtful
-        if result.references or metric.higher_is_better or metric.name == OMISSIONS
+        if metric.higher_is_better is not None and metric.decides_verdicts and name not in doubtful
+        if result.references or metric.higher_is_better or metric.measures == Measure.OMISSIONS
     }
     scores = {
         name: {system: row[name].score.score for system, row in cells.items()} for name in metrics

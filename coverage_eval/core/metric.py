@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -207,6 +208,23 @@ class Score:
         return pd.DataFrame([self.to_dict() | {"low": low, "high": high}], columns=columns)
 
 
+class Measure(Enum):
+    """What a figure is of, whichever direction is better."""
+
+    QUALITY = auto()
+    """Whole translations."""
+    OMISSIONS = auto()
+    """The percentage of segments in which something is left out, broken outputs among them."""
+    COVERAGE = auto()
+    """Source words without a translation."""
+    ADDITIONS = auto()
+    """Words of the output that translate nothing."""
+    REPETITION = auto()
+    """Words that come again."""
+    OTHER = auto()
+    """Something else, such as length."""
+
+
 @dataclass(frozen=True)
 class Formula:
     """A figure's settings, signature and formula over summed statistics."""
@@ -225,10 +243,13 @@ class Formula:
     """What the figure cannot tell, in two sentences."""
     wording: ClassVar[Wording | None] = None
     """What sentences about a figure of errors say; None for other figures."""
-    decides: ClassVar[bool] = True
+    measures: ClassVar[Measure] = Measure.OTHER
+    """What its score is of."""
+    decides_verdicts: ClassVar[bool] = True
     """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
-    in_points: ClassVar[bool] = False
-    """Whether it is from 0 to 100, so that a difference of half a point is a small one."""
+    can_recommend: ClassVar[bool] = False
+    """Whether a verdict may recommend a system because of it. Omissions recommend one only where
+    there are no references."""
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The score of summed statistics; by default, of two, their ratio times :attr:`factor`.
@@ -299,7 +320,12 @@ class Metric(Formula, ABC):
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
     """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
     kinds: ClassVar[tuple[MarkKind, ...]] = ()
-    """The kinds of its marks; none if it points at no words."""
+    """The kinds of its marks; none if it points at no words. Breakdowns list those that say so
+    (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
+    model_purpose: ClassVar[str] = ""
+    """What its model should be prepared for (``align train --prepare-for``); empty if nothing."""
+    model_fields: ClassVar[frozenset[str]] = frozenset()
+    """The fields that a model fills, which no executor of Spark gets from the driver."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

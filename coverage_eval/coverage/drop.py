@@ -22,7 +22,7 @@ from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Floats, Statistics, setting
+from coverage_eval.core.metric import Floats, Measure, Statistics, setting
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 from fast_align_wrapper.links import Links
 
@@ -50,6 +50,9 @@ class AlignedMetric(TextMetric):
         default_factory=StopWords,
         metadata={"help": "Ignore the source words in this file, one per line.", "metavar": "FILE"},
     )
+
+    measures: ClassVar[Measure] = Measure.COVERAGE
+    model_fields: ClassVar[frozenset[str]] = frozenset({"aligner"})
 
     def __post_init__(self) -> None:
         super().__post_init__()

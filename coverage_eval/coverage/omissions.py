@@ -12,7 +12,7 @@ from coverage_eval.core.batches import Batch, Request, Row, RowSample, answer_ah
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Floats, Formula, Signature, Statistics
+from coverage_eval.core.metric import Floats, Formula, Measure, Signature, Statistics
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,
@@ -58,6 +58,10 @@ class Omissions(OmissionFinder, TextMetric):
     far_remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
     name: ClassVar[str] = "Omissions"
+    measures: ClassVar[Measure] = Measure.OMISSIONS
+    can_recommend: ClassVar[bool] = True
+    model_purpose: ClassVar[str] = "omissions"
+    model_fields: ClassVar[frozenset[str]] = frozenset({"aligner", "loaded"})
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages", "named errors"})
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
@@ -211,6 +215,7 @@ class Additions(Omissions):
     side: str = "target"
 
     name: ClassVar[str] = "Additions"
+    measures: ClassVar[Measure] = Measure.ADDITIONS
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             ADDED, "output", "added", "suspected addition", "suspected additions",
@@ -228,7 +233,8 @@ class Additions(Omissions):
         "Flags of additions are uncertain: against people's labels of WMT23 their AUROC is 0.59 "
         "for English–German and 0.65 for Chinese–English. Read the marks; a count proves nothing."
     )
-    decides: ClassVar[bool] = False
+    decides_verdicts: ClassVar[bool] = False
+    can_recommend: ClassVar[bool] = False
 
     def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, then of text beside it that belongs to no line."""

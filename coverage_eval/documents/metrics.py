@@ -17,7 +17,7 @@ from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Statistics
+from coverage_eval.core.metric import Measure, Statistics
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class DocumentShare(TextMetric):
 
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
     higher_is_better: ClassVar[bool] = False
-    decides: ClassVar[bool] = False
+    decides_verdicts: ClassVar[bool] = False
 
     def settings(self) -> dict[str, object]:
         """None: how outputs were cut is added to the signature of every score."""
@@ -135,6 +135,7 @@ class MissingLines(DocumentShare):
     """100 · source words in lines without any translation / source words, 0 to 100."""
 
     name: ClassVar[str] = "MissingLines"
+    measures: ClassVar[Measure] = Measure.COVERAGE
     kinds: ClassVar[tuple[MarkKind, ...]] = MISSING_KINDS
     statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
     undefined: ClassVar[str] = "the source has no words"
@@ -149,6 +150,7 @@ class ExtraText(DocumentShare):
     """100 · output words that belong to no source line / output words, 0 to 100."""
 
     name: ClassVar[str] = "ExtraText"
+    measures: ClassVar[Measure] = Measure.ADDITIONS
     kinds: ClassVar[tuple[MarkKind, ...]] = EXTRA_KINDS
     statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")
     undefined: ClassVar[str] = "the outputs have no words"

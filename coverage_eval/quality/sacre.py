@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Signature, Statistics, setting
+from coverage_eval.core.metric import Measure, Signature, Statistics, setting
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, tokenize
 from coverage_eval.version import __version__
 
@@ -31,6 +31,7 @@ _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give untokenised text, as for
 class SacreBLEUMetric(TextMetric):
     """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
+    measures: ClassVar[Measure] = Measure.QUALITY
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
 
@@ -94,7 +95,7 @@ class BLEU(SacreBLEUMetric):
     smooth: str = setting("exp", "Smooth by this method of sacreBLEU.", choices=_SMOOTHINGS)
 
     name: ClassVar[str] = "BLEU"
-    in_points: ClassVar[bool] = True
+    can_recommend: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = (
         "hypothesis_words",
         "reference_words",
@@ -176,7 +177,7 @@ class CHRF(SacreBLEUMetric):
     lowercase: bool = setting(False, "Lowercase both sides.")
 
     name: ClassVar[str] = "chrF2"
-    in_points: ClassVar[bool] = True
+    can_recommend: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = tuple(
         f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
     )
@@ -214,7 +215,6 @@ class TER(SacreBLEUMetric):
     normalize: bool = setting(False, "Normalise and tokenise as Tercom does.")
 
     name: ClassVar[str] = "TER"
-    in_points: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = False
     statistic_type: ClassVar[type[np.generic]] = np.float64
     statistic_names: ClassVar[tuple[str, ...]] = ("edits", "reference_words")

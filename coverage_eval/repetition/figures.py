@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.measure import TokenMetric
+from coverage_eval.core.metric import Measure
 from coverage_eval.repetition.rep import find_ngrams
 
 
@@ -27,6 +28,7 @@ class SegmentRatio(TokenMetric):
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     statistic_type: ClassVar[type[np.generic]] = np.float64
+    measures: ClassVar[Measure] = Measure.REPETITION
     higher_is_better: ClassVar[bool | None] = False
     undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
 
@@ -51,10 +53,11 @@ class LengthRatio(SegmentRatio):
     """Σ |hypothesis| / Σ |source| in tokens; a low ratio of a segment hints at omissions."""
 
     name: ClassVar[str] = "length-ratio"
+    measures: ClassVar[Measure] = Measure.OTHER
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     factor: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool | None] = None
-    decides: ClassVar[bool] = False
+    decides_verdicts: ClassVar[bool] = False
     limits: ClassVar[str] = (
         "Words of the output per word of the source. Neither a high nor a low ratio is good in "
         "itself; a ratio below other systems' hints at omissions, one above at additions."

@@ -29,7 +29,7 @@ from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.measure import TokenMetric
-from coverage_eval.core.metric import Statistics, setting
+from coverage_eval.core.metric import Measure, Statistics, setting
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 
 _MAX_WEIGHT = 1_000_000
@@ -119,6 +119,7 @@ class REP(TokenMetric):
     leave_out_punctuation: bool = False
 
     name: ClassVar[str] = "REP"
+    measures: ClassVar[Measure] = Measure.REPETITION
     kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
         MarkKind(
             name, "output", "repeated", "repetition", "repeated words",

@@ -6,11 +6,13 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
 import coverage_eval as ce
+from coverage_eval.comparison.given import GivenScores
 from coverage_eval.comparison.verdict import (
     NAMED,
     ComparisonVerdict,
@@ -169,6 +171,26 @@ BLEUS = {"a": 80.0, "b": 60.0}
 )  # fmt: skip
 def test_verdicts_by_hand(found, kind, systems, sentences):
     assert decide(found) == ComparisonVerdict(kind, tuple(systems), tuple(sentences))
+
+
+@pytest.mark.parametrize("kind", [BLEU, TER, REP, Omissions])
+def test_a_metric_by_another_name_has_the_same_verdict(kind):
+    """What a metric is decides, and not what it is called."""
+    other = type("Other", (kind,), {"name": "x"})
+    scores = {"a": 80.0, "b": 30.0} if kind.higher_is_better else {"a": 30.0, "b": 80.0}
+    for hollow in ({"a"}, set()):
+        found = situation({"bleu": scores}, "", referenced=kind is not Omissions, hollow=hollow)
+        found = replace(found, tests=[PairTest("bleu", "a", "b", 0.001)])
+        one, two = (decide(replace(found, metrics={"bleu": metric})) for metric in (kind, other))
+        assert (one.kind, one.systems) == (two.kind, two.systems)
+
+
+def test_scores_of_another_program_can_recommend_a_system():
+    scores = {"a": [0.9, 0.8, 0.85] * 20, "b": [0.5, 0.4, 0.3] * 20}
+    texts = dict.fromkeys(scores, REFERENCES[:60])
+    for can_recommend, kind in ((True, "take"), (False, "fewer-errors")):
+        comet = GivenScores("COMET", scores, can_recommend=can_recommend)
+        assert ce.compare(texts, REFERENCES[:60], metrics=[comet]).verdict.kind == kind
 
 
 def draw(chance: random.Random) -> Situation:

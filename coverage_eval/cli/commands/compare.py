@@ -60,11 +60,11 @@ class ComparisonOptions(Evaluation):
         """
         texts, baseline = self.texts, self.test.baseline
         kinds = {str(name): metric_class(str(name)) for name in self.column_names()[0]}
-        needs = {f"metric {name}": kind.needs for name, kind in kinds.items()}
-        is_free = self.metrics and not any(needs.values())
+        is_free = self.metrics and not any(kind.needs for kind in kinds.values())
         if not (texts.references or texts.source or is_free):
             raise click.UsageError(self._how_to_name_the_reference())
-        options.check_links(self.aligner, texts.source, needs)
+        named = {f"metric {name}": kind for name, kind in kinds.items()}
+        options.check_links(self.aligner, texts.source, named)
         unknown = [name for name in self.lower_is_better or () if name not in self.scores]
         taken = [name for name in self.scores if name in METRICS]
         lacking = [

@@ -106,7 +106,7 @@ def omissions(
     metric = Omissions(model, share, bool(texts.references))
     if additions:
         metric = Additions(model, share)
-    name, error = metric.name, "addition" if additions else "omission"
+    name, error = metric.name, metric.kinds[0].error
     with progress_bar("finding errors") as progress:
         evaluation = Evaluation(
             texts,

@@ -30,11 +30,6 @@ Example:
   coverage-eval {name} {example} --confidence
 """
 
-_DROP_ADVICE = """
-DROP misses many omissions, because joining the links of both directions gives untranslated words a
-link to a wrong word. Look at --soft beside it, or at the command omissions.
-"""
-
 _NO_LINKS, _NO_FILTER = AlignerSettings(), SegmentGate()
 
 
@@ -75,7 +70,7 @@ def score_command(name: str) -> click.Command:
                 f"--symmetrize is not for {kind.name}, which joins no links":
                     joins and "coverages" in kind.needs,
             })  # fmt: skip
-            options.check_links(aligner, texts.source, {kind.name: kind.needs})
+            options.check_links(aligner, texts.source, {kind.name: kind})
         if file := settings.get("stopwords"):
             settings["stopwords"] = StopWords.read(file)
         with progress_bar(f"computing {kind.name}") as progress:
@@ -104,7 +99,7 @@ def score_command(name: str) -> click.Command:
     source = " --src src.txt" if is_aligned or "sources" in needs else ""
     command.__doc__ = _HELP.format(
         summary=METRICS[name].summary,
-        advice=_DROP_ADVICE if is_aligned else "",
+        advice=f"\n{METRICS[name].advice}\n" if METRICS[name].advice else "",
         several=" For several references, give --ref several times." if has_references else "",
         name=name,
         example=f"hyp.txt{' ref.txt' if has_references else ''}{links}{source}",

@@ -231,7 +231,7 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
     errors = {
         name
         for name, metric in metrics.items()
-        if metric.higher_is_better is False and metric.decides
+        if metric.higher_is_better is False and metric.decides_verdicts
     } - {*_doubtful(comparison)}
     if errors:
         _, name, system = max((rows[s][name].score.score, name, s) for s in rows for name in errors)

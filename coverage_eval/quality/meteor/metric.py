@@ -18,7 +18,7 @@ from coverage_eval.core.batches import Batch, Dataset, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Statistics, setting
+from coverage_eval.core.metric import Measure, Statistics, setting
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor.matching import (
     EXACT,
@@ -231,6 +231,8 @@ class METEOR(TextMetric):
     remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
     name: ClassVar[str] = "METEOR"
+    measures: ClassVar[Measure] = Measure.QUALITY
+    can_recommend: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"

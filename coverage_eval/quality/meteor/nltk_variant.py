@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.metric import Measure
 from coverage_eval.core.tokenizers import Segment, tokenize
 from coverage_eval.quality.meteor.words import (
     JAR,
@@ -89,6 +90,7 @@ class NLTKMeteor(TextMetric):
     remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
     name: ClassVar[str] = "meteor-nltk"
+    measures: ClassVar[Measure] = Measure.QUALITY
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
