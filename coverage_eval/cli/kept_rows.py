@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -24,7 +23,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Column, zip_lines
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.metric import output_file_setting, setting
-from coverage_eval.core.show import csv_record, format_p, is_formula
+from coverage_eval.core.show import csv_record, format_p, is_formula, json_line
 from coverage_eval.core.tables import TextTable
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.coverage.null_scores import judge_flags
@@ -226,7 +225,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
     with atomic_write(path) as file:
         if ending not in {".csv", ".tsv"}:
             for record in records:
-                file.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
+                file.write(f"{json_line(plain_value(record))}\n")
             return 0
         write = csv_record if ending == ".csv" else partial(_tsv_record, path)
         file.write(f"{write(columns)}\n")
@@ -235,6 +234,21 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
             changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
             file.write(f"{write(row)}\n")
     return changed if ending == ".csv" else 0
+
+
+def plain_value(value: Any) -> Any:
+    """A value of a user's table as JSON can have it: NaN as null, a date as text.
+
+    >>> plain_value({"a": [1, float("nan")], 2: b"x"})
+    {'a': [1, None], '2': "b'x'"}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): plain_value(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_value(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def _tsv_record(path: str, cells: Iterable[object]) -> str:

@@ -105,7 +105,7 @@ class LazyRows(Sequence[T]):
     """Rows computed on demand: a function of the items of other sequences.
 
     >>> rows = LazyRows(lambda number, word: (number, word.upper()), range(1, 3), ["a", "b"])
-    >>> list(rows), rows[-1], len(rows)
+    >>> rows[:2], rows[-1], len(rows)
     ([(1, 'A'), (2, 'B')], (2, 'B'), 2)
 
     Args:
@@ -124,7 +124,10 @@ class LazyRows(Sequence[T]):
         return map(self._function, *self._sequences)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._function(*(sequence[index] for sequence in self._sequences))
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        return self._function(*(sequence[numbers] for sequence in self._sequences))
 
 
 @dataclass(frozen=True)
@@ -287,7 +290,7 @@ def render_lines(printable: Printable, output_format: str = "text", **style: Any
 
 # Characters that no form prints as they are ----------------------------------
 
-_HIDDEN = (
+HIDDEN = (
     *(*range(0x20), *range(0x7F, 0xA0), 0xAD),  # C0 and C1, and the soft hyphen
     *(0x2028, 0x2029),  # some programs treat them as line ends
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
@@ -306,10 +309,10 @@ def spell_utf16(text: str) -> str:
 
 
 _CONTROLS = {
-    code: f"\\x{code:02x}" if code < 0x100 else ascii(chr(code)).strip("'") for code in _HIDDEN
+    code: f"\\x{code:02x}" if code < 0x100 else ascii(chr(code)).strip("'") for code in HIDDEN
 }
 _CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
-_JSON_CONTROLS = {code: spell_utf16(chr(code)) for code in _HIDDEN if code >= 0x7F}
+_JSON_CONTROLS = {code: spell_utf16(chr(code)) for code in HIDDEN if code >= 0x7F}
 
 
 def escape_controls(text: str) -> str:

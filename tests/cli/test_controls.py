@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from coverage_eval.core.show import HIDDEN as HIDDEN_CHARACTERS
 from tests.conftest import COMMAND, RunCli
 
 C0, C1, OVERRIDE = "\x1b[31m", "\x9b31m", "\u202e"
@@ -37,6 +38,59 @@ def test_control_characters_of_texts_are_escaped(run_cli, folder, form):
         assert sentence["marks"][0]["text"] == f"{NASTY} {NASTY}"
     else:
         assert "31m" in found
+
+
+BY_MODEL = "--src src --model finder"
+DOCUMENTS = "docs.jsonl:hyp --src docs.jsonl:src --model finder"
+JSON_FILES = {
+    "rep hyp ref --sentence-level -o a.json": 1,
+    "rep hyp ref --sentence-level -o a.jsonl": 20,
+    "rep t.jsonl:hyp t.jsonl:ref --sentence-level -o a.jsonl": 20,
+    "rep hyp ref --keep a.jsonl --reject b.jsonl": 20,
+    f"omissions hyp {BY_MODEL} -o a.json": 1,
+    f"omissions hyp {BY_MODEL} --keep a.jsonl --reject b.jsonl": 20,
+    f"omissions {DOCUMENTS} --unaligned --keep a.jsonl --reject b.jsonl": 2,
+    f"omissions {DOCUMENTS} --unaligned --sentence-level -o a.json": 1,
+    "compare --ref ref -m rep hyp --worst 2 -o a.json": 1,
+    "compare --ref ref -m rep hyp --sentence-level -o a.jsonl": 21,
+    f"segment hyp {BY_MODEL} -o a.json": 1,
+    f"segment {DOCUMENTS} -o a.jsonl": 20,
+}  # fmt: skip
+"""Commands and how many JSON texts their files have; JSON Lines have one a line."""
+
+
+@pytest.mark.parametrize("line", JSON_FILES)
+def test_every_json_file_parses_whatever_the_texts_hide(
+    run_cli, demonstration, finder, tmp_path, line
+):
+    hidden = "".join(map(chr, HIDDEN_CHARACTERS)).replace("\n", "").replace("\r", "")
+    hidden = hidden.encode(errors="ignore").decode()  # without lone surrogates
+    sides = {}
+    for side, name in (("src", "test.de"), ("ref", "test.en"), ("hyp", "test.en")):
+        texts = (demonstration / name).read_text().splitlines()[:20]
+        texts[3] = f"{hidden} x {hidden} x {texts[3]}"
+        sides[side] = texts
+        (tmp_path / side).write_text("".join(f"{text}\n" for text in texts))
+    (tmp_path / "finder").symlink_to(finder)
+    rows = [dict(zip(sides, texts, strict=True)) for texts in zip(*sides.values(), strict=True)]
+    for name, objects in (
+        ("t.jsonl", rows),
+        (
+            "docs.jsonl",
+            [
+                {side: "\n".join(row[side] for row in part) for side in sides}
+                for part in (rows[:10], rows[10:])
+            ],
+        ),
+    ):
+        (tmp_path / name).write_text("".join(f"{json.dumps(item)}\n" for item in objects))
+    run_cli(*line.split(), cwd=tmp_path)
+    found = []
+    for file in (*tmp_path.glob("[ab].json"), *tmp_path.glob("[ab].jsonl")):
+        text = file.read_text()
+        assert controls(text) == set()
+        found += map(json.loads, [text] if file.suffix == ".json" else text.splitlines())
+    assert len(found) >= JSON_FILES[line]
 
 
 def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:

@@ -159,6 +159,14 @@ def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text)
     assert path.read_text("utf-8") == text
 
 
+def test_rows_with_values_that_json_lacks_are_written_as_json(run_cli, tmp_path):
+    (tmp_path / "t.jsonl").write_text(
+        '{"hyp": "a", "ref": "a", "x": NaN, "y": [{"z": -Infinity}]}\n'
+    )
+    run_cli("rep", *TEXTS, "--keep", "k.jsonl", cwd=tmp_path)
+    assert '"x": null, "y": [{"z": null}]}' in (tmp_path / "k.jsonl").read_text()
+
+
 def test_records_that_a_form_cannot_hold(tmp_path):
     path = str(tmp_path / "r.tsv")
     for cell in ("a\tb", "a\nb", "a\rb"):

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from rich.console import Console
 
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_segments
+from coverage_eval.core.machine import DiskList
 from coverage_eval.core.show import (
     Cell,
     LazyRows,
@@ -278,6 +280,26 @@ def test_markup_is_escaped():
     for start in "*[":  # the line end before would take them as its argument
         assert f"\n{{}}{start}a" in render_table(["words"], [(f"{start}a",)], "latex")
     assert "a \\& b\\_\\$" in render_table(["words"], row, "latex")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        LazyRows(str, range(5)),
+        LazyRows(lambda n, text: f"{n}{text}", [0, 1, 2, 3, 4], LazyRows(lambda _: "", range(5))),
+        LazyRows(str, np.arange(5)),
+        DiskList(map(str, range(5))),
+        Table(("n",), LazyRows(lambda n: (str(n),), range(5))).to_records(),
+    ],
+)
+def test_sequences_are_sliced_and_indexed_from_both_ends_as_lists_are(rows):
+    plain = list(rows)
+    for part in (slice(2), slice(-2, None), slice(1, 9), slice(None, None, -2), slice(7, 9)):
+        assert list(rows[part]) == plain[part]
+    assert [rows[n] for n in range(-5, 5)] == plain * 2
+    for index in (5, -6):
+        with pytest.raises(IndexError):
+            rows[index]
 
 
 def test_json_writes_lazy_rows_as_lists():

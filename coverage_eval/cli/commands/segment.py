@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import file_setting, output_file_setting, setting
-from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, render_lines
+from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, json_line, render_lines
 
 if TYPE_CHECKING:
     from coverage_eval.documents.segment import Segmentation
@@ -163,12 +162,13 @@ def gate_documents(
         additions: Judge by the percentage of output words that belong to no line instead.
     """
     figure = "extra" if additions else "score"
-    records = [_record(cut) for cut in documents]
-    bad = [record for record in records if record[figure] > (fail_above or 0.0)]
-    for file, is_bad in ((keep, False), (reject, True)):
+    good: list[dict[str, Any]] = []
+    bad: list[dict[str, Any]] = []
+    for record in map(_record, documents):
+        (bad if record[figure] > (fail_above or 0.0) else good).append(record)
+    for file, records in ((keep, good), (reject, bad)):
         if file is not None:
-            chosen = (record for record in records if (record in bad) == is_bad)
-            print_lines((json.dumps(record, ensure_ascii=False) for record in chosen), file)
+            print_lines(map(json_line, records), file, as_is=True)
     if fail_above is not None and bad:
         names = [record["document"] for record in bad]
         listed = ", ".join(names[:MAX_LISTED]) + " …" * (len(bad) > MAX_LISTED)
