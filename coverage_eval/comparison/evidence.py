@@ -14,7 +14,6 @@ from coverage_eval.core.measure import Result, TokenMetric, aligner_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.show import LazyRows
 from coverage_eval.core.tokenizers import Segment, Tokenizer
-from coverage_eval.documents.words import find_tokens
 
 _MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""
@@ -230,5 +229,6 @@ def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
     plain = tokens.whole(text)
     if len(plain) != len(words):
         return None
-    ends = [0, *list(find_tokens(text, plain))[1:], len(text)]
+    starts = [start for start, _ in tokens.whole.locate(text).spans]
+    ends = [0, *starts[1:], len(text)]
     return [text[start:end] for start, end in pairwise(ends)]

@@ -1,11 +1,13 @@
 """From a segment to its tokens: sacreBLEU's tokenisers by name, lowercasing, and words to ignore.
 
 A metric or an aligner applies its :class:`Tokenizer` and signs with it, so no signature can name a
-tokeniser that was not applied.
+tokeniser that was not applied. Metrics count tokens; where they explain a score they need to know,
+too, where each token stands in the text as the user wrote it. :meth:`Tokenizer.locate` finds that.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +15,7 @@ from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, overload
 
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, require_flag
 from coverage_eval.core.files import Source, read_segments, text_name
@@ -26,6 +28,47 @@ _NEED_MODELS = ("flores101", "flores200")
 
 TOKENIZERS = ("none", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", *_NEED_MODELS)
 """The names of tokenisers, as sacreBLEU has them; ``none`` splits at spaces and tabs only."""
+
+Span: TypeAlias = "tuple[int, int]"
+"""Characters of a text: the position of the first, from 0, and the position behind the last."""
+
+
+@dataclass(frozen=True)
+class Words(Sequence[str]):
+    """The words of a text as they were written, which know where they stand.
+
+    >>> words = Tokenizer("13a", lowercase=True, stem=3).locate("Hello,  World!")
+    >>> list(words), words.spans[2]
+    (['Hello', ',', 'World', '!'], (8, 13))
+    >>> words.text_of(range(1, 3))
+    ',  World'
+
+    Attributes:
+        text: The text.
+        spans: The characters of each word, in the order of the words.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self.text[start:end] for start, end in self.spans[index]]
+        start, end = self.spans[index]
+        return self.text[start:end]
+
+    def text_of(self, positions: Sequence[int]) -> str:
+        """The text from the first to the last of some words, given by their positions from 0."""
+        if not positions:
+            return ""
+        return self.text[self.spans[positions[0]][0] : self.spans[positions[-1]][1]]
 
 
 def without_line_end(text: str) -> str:
@@ -95,10 +138,24 @@ class Tokenizer:
         elif self.name == "none" and not isinstance(segment, str):
             tokens = [token.lower() for token in segment]
         else:
-            text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
+            text = segment_text(segment)
             text = text.lower() if self.lowercase else text
             tokens = tokenize(text if self.name == "none" else self._function(text))
         return [token[: self.stem] for token in tokens] if self.stem else tokens
+
+    def locate(self, segment: Segment) -> Words:
+        """The same tokens, as words of the user's own text; counting needs no such look.
+
+        A segment that is a list of tokens is their text with a space between each.
+
+        >>> Tokenizer("13a").locate("Tom &amp; Jerry").spans
+        ((0, 3), (4, 9), (10, 15))
+        """
+        text = segment_text(segment)
+        split, origins = _rewrite(text, self.name, lowercase=self.lowercase)
+        origins.append((len(text), len(text)))
+        spans = find_tokens(split, replace(self, stem=0)(segment))
+        return Words(text, tuple((origins[a][0], origins[max(a, b - 1)][a < b]) for a, b in spans))
 
     def as_written(self, segment: Segment) -> Sequence[str]:
         """The same tokens in the segment's own letters, to be shown.
@@ -138,6 +195,83 @@ class Tokenizer:
                 f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
             ) from error
         return cast("Callable[[str], str]", made)
+
+
+def segment_text(segment: Segment) -> str:
+    """A segment as one text: a list of tokens has a space between each."""
+    return without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
+
+
+_REWRITTEN = (
+    ("<skipped>", ""),
+    ("-\n", ""),
+    ("&quot;", '"'),
+    ("&amp;", "&"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+)
+"""What ``13a`` replaces before it splits a text, in this order."""
+
+_SPACE_MARK = "▁"
+"""SentencePiece's mark of a space."""
+
+_SYNC = 8
+"""Characters that must agree where a token is found again behind characters that differ."""
+
+_MAX_SHIFT = 40
+"""Characters behind which it is looked for."""
+
+
+def _rewrite(text: str, name: str, *, lowercase: bool) -> tuple[str, list[Span]]:
+    """A text as a tokeniser splits it, and which characters of the text each of its letters was.
+
+    >>> _rewrite("A&lt;", "13a", lowercase=True)
+    ('a<', [(0, 1), (1, 5)])
+    """
+    spans = [(at, at + 1) for at in range(len(text))]
+    if lowercase:  # a few letters become several
+        spans = [span for span, letter in zip(spans, text, strict=True) for _ in letter.lower()]
+        text = text.lower()
+    for old, new in _REWRITTEN if name == "13a" else ():
+        for match in reversed([*re.finditer(old, text)]):
+            start, end = match.span()
+            spans[start:end] = [(spans[start][0], spans[end - 1][1])] * len(new)
+        text = text.replace(old, new)
+    return text, spans
+
+
+def find_tokens(text: str, tokens: Sequence[str]) -> list[Span]:
+    """The characters of each token in its text, in the order of the tokens.
+
+    SentencePiece composes accents and writes other characters otherwise, too. Tokens that are not
+    found stand for all the characters between their neighbours.
+
+    >>> find_tokens("a e\u0301 b", ["a", "\u00e9", "b"])
+    [(0, 1), (2, 4), (5, 6)]
+    """
+    spans: list[Span] = []
+    end = 0
+    for number, token in enumerate(tokens):
+        spelt = token if _SPACE_MARK in text else token.replace(_SPACE_MARK, "")
+        start = end
+        while text[start : start + 1].isspace() and not (spelt and text.startswith(spelt, start)):
+            start += 1
+        if not text.startswith(spelt, start):
+            start = text.find(spelt, start, start + _MAX_SHIFT + len(spelt))
+            following = "".join(tokens[number : number + _SYNC]).replace(_SPACE_MARK, "")[:_SYNC]
+            there = "".join(text[start : start + _MAX_SHIFT].split())[: len(following)]
+            if start < 0 or there != following:
+                continue
+        spans += [_between(text, end, start)] * (number - len(spans))
+        end = start + len(spelt)
+        spans.append((start, end))
+    return spans + [_between(text, end, len(text))] * (len(tokens) - len(spans))
+
+
+def _between(text: str, start: int, end: int) -> Span:
+    """The characters from one position to another without white space at their ends."""
+    start = end - len(text[start:end].lstrip())
+    return start, start + len(text[start:end].rstrip())
 
 
 def _check_model(name: str) -> None:

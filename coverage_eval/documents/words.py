@@ -7,11 +7,10 @@ text, and what separates two words (a comma, a sentence's end, a line's end) is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from html import unescape
 from itertools import chain, compress, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,18 +33,6 @@ CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
 
 MARKUP = re.compile(r"[#*_`~|>=+<-]+")
 """A token of such characters only is markup: a heading, a list, a rule, code or a table."""
-
-_ENTITY = re.compile(r"&\w+;")
-"""Some tokenisers read these as characters."""
-
-_MARK = "▁"
-"""SentencePiece's mark of a space."""
-
-_SYNC = 8
-"""Characters that must agree where a token is found again behind characters that differ."""
-
-_MAX_SHIFT = 40
-"""Characters behind which it is looked for."""
 
 
 class Boundary(IntEnum):
@@ -90,9 +77,8 @@ class OutputWords:
         starts: list[int] = []
         offset = 0
         for line in text.split("\n"):
-            of_line = tokens.whole(line)
-            starts += (offset + start for start in find_tokens(line, of_line))
-            written += of_line
+            starts += (offset + start for start, _ in tokens.whole.locate(line).spans)
+            written += tokens.whole(line)
             offset += len(line) + 1
         return cls(
             text,
@@ -130,7 +116,7 @@ class SourceWords(NamedTuple):
     @classmethod
     def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
         """Tokenise the lines of a source."""
-        from scipy import sparse  # not above: reports need only find_tokens
+        from scipy import sparse
 
         cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
         has_words = [any(map(str.isalnum, "".join(line))) for line in cut]
@@ -169,32 +155,6 @@ def known_form(token: str, tokens: Tokenizer) -> str:
     token = token.strip("*_`~#|>") or token
     token = token.lower() if tokens.lowercase else token
     return token[: tokens.stem] if tokens.stem else token
-
-
-def find_tokens(line: str, tokens: Sequence[str]) -> Iterator[int]:
-    """The position of each token in its line.
-
-    Tokenisers write some characters otherwise. Such a token begins where the one before it ends,
-    and the next one is looked for behind it.
-    """
-    at = 0
-    for number, token in enumerate(tokens):
-        spelt = token if _MARK in line else token.replace(_MARK, "")
-        while at < len(line) and line[at].isspace():
-            at += 1
-        entity = _ENTITY.match(line, at)
-        if entity and unescape(entity[0]) == spelt:
-            spelt = entity[0]
-        if not line.startswith(spelt, at):
-            later = line.find(spelt, at, at + _MAX_SHIFT + len(spelt))
-            following = "".join(tokens[number : number + _SYNC]).replace(_MARK, "")[:_SYNC]
-            there = "".join(line[later : later + _MAX_SHIFT].split())[: len(following)]
-            if later < 0 or there != following:
-                yield at
-                continue
-            at = later
-        yield at
-        at += len(spelt)
 
 
 def _boundaries(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import read_parallel, read_segments, zstd
-from coverage_eval.core.tokenizers import Tokenizer, tokenize
+from coverage_eval.core.tokenizers import Tokenizer, find_tokens, tokenize
 
 # All white space of Unicode and Python except space, tab and line feed.
 OTHER_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u202f\u2028\u2029\u3000\ufeff"
@@ -148,6 +148,51 @@ def test_the_tokenizer_none_only_splits_and_lowercases():
         Tokenizer("x")
     assert Tokenizer().settings == {"case": "mixed", "tok": "none"}
     assert Tokenizer("zh", lowercase=True).settings == {"case": "lc", "tok": "zh"}
+
+
+ODD_TEXT = st.lists(
+    st.sampled_from([
+        "a", "Haus.", "猫", "。", "3.5", "-", "&amp;", "&quot;", "&amp;lt;", "&eacute;",
+        "<skipped>",
+        "\u00e9", "e\u0301", "İ", "Σ", "ﬀ", "😀", "▁", "'s", " ", "  ", "\t", "\u3000", "\xa0",
+    ]),
+    max_size=15,
+).map("".join)  # fmt: skip
+"""Entities, accents, emoji, white space, and other text that tokenisers write otherwise."""
+
+
+@given(ODD_TEXT, st.sampled_from(["none", "13a", "intl", "zh", "char"]), st.booleans())
+def test_each_token_is_found_where_it_was_written(text, name, lowercase):
+    for segment in (text, text.split(" ")):
+        tokens = Tokenizer(name, lowercase)(segment)
+        words = Tokenizer(name, lowercase, stem=2).locate(segment)
+        assert words.text == text
+        assert list(words.spans) == sorted(words.spans)
+        for token, word, (start, end) in zip(tokens, words, words.spans, strict=True):
+            assert (0 <= start <= end <= len(text), text[start:end]) == (True, word)
+            read = word.lower() if lowercase else word
+            if name == "13a":
+                for old, new in (("<skipped>", ""), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<")):
+                    read = read.replace(old, new)
+            if "İ" not in word:  # two letters in lower case, perhaps of two tokens
+                assert read == token
+
+
+def test_tokens_that_are_written_otherwise_stand_for_what_is_between_their_neighbours():
+    text = "e\u0301 ㎏ is a long word  ㎏"
+    tokens = [
+        "▁é",
+        "▁k",
+        "g",
+        "▁is",
+        "▁a",
+        "▁long",
+        "▁wo",
+        "rd",
+        "▁kg",
+    ]  # SentencePiece, after NFKC
+    found = [text[start:end] for start, end in find_tokens(text, tokens)]
+    assert found == [*["e\u0301 ㎏"] * 3, "is", "a", "long", "wo", "rd", "㎏"]
 
 
 def test_tokenizers_can_be_sent_to_processes():
