@@ -7,7 +7,7 @@ from .comparison.report.html import make_report
 from .comparison.table import Comparison, compare
 from .core.errors import CoverageEvalError, DataError
 from .core.metric import Score
-from .core.tables import read_segments
+from .core.texts import read_segments
 from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP
 from .coverage.omission_finder import OmissionFinder

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.batches import ONE_SYSTEM, Dataset
+from coverage_eval.core.batches import ONE_SYSTEM, Texts
 from coverage_eval.core.errors import warn_of
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Score
@@ -60,7 +60,7 @@ def _score(
     """The corpus score of some texts, with warnings if they look wrong."""
     tokenize = getattr(metric, "tokenize", None)
     result = Evaluation(
-        Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned),
+        Texts.from_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned),
         metrics=(),
         others={metric.name: metric},
         jobs=jobs,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, check_aligner
 from coverage_eval.align.checks import check_inputs
-from coverage_eval.core.batches import Dataset, Row
+from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.checks import SampledText, why_untokenised
 from coverage_eval.core.errors import Finding, Severity
 from coverage_eval.core.machine import Progress, counted, no_progress, parts
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Evaluation:
     """Texts, and how they are scored; :meth:`run` scores them.
 
-    >>> texts = Dataset.of_lists({"mine": ["a red red house"]}, ["a red house"])
+    >>> texts = Texts.from_lists({"mine": ["a red red house"]}, ["a red house"])
     >>> Evaluation(texts, metrics=["rep"]).run().score("rep").score
     66.66666666666667
 
@@ -55,7 +55,7 @@ class Evaluation:
         progress: Where to report the share of the work that is done.
     """
 
-    texts: Dataset
+    texts: Texts
     aligner: Aligner | AlignerSettings | None = None
     metrics: Sequence[str | Metric] | None = None
     others: Mapping[str, Metric] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Evaluation:
         return parts(self.progress, 0.0 if self.documents is None else 5.0, 1.0, 9.0)
 
     @property
-    def dataset(self) -> Dataset:
+    def dataset(self) -> Texts:
         """The texts line by line, cut if they are documents.
 
         Raises:
@@ -137,7 +137,7 @@ class Evaluation:
         known = [*(cut.findings() if cut else ()), *notes]
         named: Mapping[str, Any] = {}
         if needs_named_errors:
-            named = by_system(texts.systems, result.computed[NAMED_ERRORS])
+            named = by_system(tuple(texts.systems), result.computed[NAMED_ERRORS])
             # Documents' own notes tell of lines that are missing.
             kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
             known += named_findings(named, result.segments, kinds)

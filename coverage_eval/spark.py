@@ -25,7 +25,7 @@ import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
-from coverage_eval.core.batches import ONE_SYSTEM, Batch, GivenTexts, Row, RowSample
+from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.measure import aligner_of, count_batches
 from coverage_eval.core.metric import Metric, Score
@@ -100,8 +100,7 @@ class Job:
         }
 
     def _sample(self, rows: Iterable[Row] = ()) -> RowSample:
-        outputs = {ONE_SYSTEM: self.hypothesis}
-        return RowSample(rows, GivenTexts(outputs, self.references, self.source, self.peers))
+        return RowSample(rows, [ONE_SYSTEM], self.references, self.source, self.peers)
 
     def fit(self, frame: DataFrame, model: str | None = None) -> Job:
         """This job with its metrics fitted to a sample of a data frame, as one process fits them.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from coverage_eval.core.batches import Dataset, Row
+from coverage_eval.core.batches import Row, Texts
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:
     """One row for each segment."""
-    return list(Dataset.of_lists({"the hypothesis": hypotheses}, references, sources).rows())
+    return list(Texts.from_lists({"the hypothesis": hypotheses}, references, sources).rows())

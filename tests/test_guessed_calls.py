@@ -76,7 +76,7 @@ def test_rep_equals_the_command(command):
     assert float(score) != float(ce.rep(TEXTS["a"], TEXTS["refs"]))
 
 
-def test_several_references_are_a_list_of_lists(command):
+def test_several_references_are_a_list_from_lists(command):
     several = [TEXTS["refs"], TEXTS["refs_b"]]
     score = ce.rep(TEXTS["a"], several)
     assert same(score, command("rep", "a", "-r", "refs", "-r", "refs_b"))

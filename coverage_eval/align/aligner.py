@@ -27,7 +27,7 @@ from coverage_eval.align.model_text import (
 )
 from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.files import Source, Text, zip_lines
+from coverage_eval.core.files import PathLike, Text, zip_lines
 from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
 from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.core.writing import atomic_path
@@ -163,7 +163,7 @@ class Aligner(ABC):
         return ModelAligner(model, symmetrize=symmetrize, sink=sink)
 
     @staticmethod
-    def load(path: Source, *, threads: int | None = None, **settings: Any) -> ModelAligner:
+    def load(path: PathLike, *, threads: int | None = None, **settings: Any) -> ModelAligner:
         """Load a model that :meth:`ModelAligner.save` wrote.
 
         Args:
@@ -367,7 +367,7 @@ class ModelAligner(Aligner):
             **words,
         }
 
-    def save(self, path: Source) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the model to one file, complete or not at all.
 
         Raises:

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from coverage_eval.align.links import read_links
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.files import Source, check_stdin, text_name, zip_lines
+from coverage_eval.core.files import PathLike, file_name, zip_lines
 from coverage_eval.core.metric import Formula, Score, Statistics
-from coverage_eval.core.tables import read_segments
+from coverage_eval.core.texts import check_stdin, open_text, read_segments
 from coverage_eval.core.tokenizers import tokenize
 from fast_align_wrapper.links import Link, Links
 
@@ -45,7 +45,7 @@ class Gold(NamedTuple):
     possible: Links
 
 
-def read_gold(source: Source) -> Iterator[Gold]:
+def read_gold(source: PathLike) -> Iterator[Gold]:
     """Read gold links: one pair per line, ``1-2`` for sure links and ``3p4`` otherwise.
 
     A sure link is a possible one, too.
@@ -58,7 +58,7 @@ def read_gold(source: Source) -> Iterator[Gold]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        where = f"{text_name(source)}: line {number}"
+        where = f"{file_name(source)}: line {number}"
         sure: set[Link] = set()
         possible: set[Link] = set()
         for token in tokenize(line):
@@ -69,7 +69,7 @@ def read_gold(source: Source) -> Iterator[Gold]:
         yield Gold(tuple(sorted(sure)), tuple(sorted(sure | possible)))
 
 
-def read_with_gold(links: Source, gold: Source) -> Iterator[tuple[Links, Gold]]:
+def read_with_gold(links: PathLike, gold: PathLike) -> Iterator[tuple[Links, Gold]]:
     """Read links and the gold links of the same pairs.
 
     Args:
@@ -80,8 +80,8 @@ def read_with_gold(links: Source, gold: Source) -> Iterator[tuple[Links, Gold]]:
         DataError: As :func:`read_gold`; unequal numbers of lines (names, counts), or
             standard input twice.
     """
-    check_stdin(links, gold)
-    return zip_lines([text_name(links), text_name(gold)], [read_links(links), read_gold(gold)])
+    check_stdin([open_text(links), open_text(gold)])
+    return zip_lines([file_name(links), file_name(gold)], [read_links(links), read_gold(gold)])
 
 
 class LinkCounts(NamedTuple):

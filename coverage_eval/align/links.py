@@ -8,24 +8,16 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, TypeAlias
 
-from coverage_eval.core.batches import depth
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import (
-    Column,
-    Source,
-    Text,
-    check_source,
-    text_name,
-    zip_lines,
-)
-from coverage_eval.core.tables import find_text, read_segments
+from coverage_eval.core.files import PathLike, Text, check_file, file_name, zip_lines
+from coverage_eval.core.texts import depth, open_text, read_segments
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
-LinkSource: TypeAlias = "Text | Sequence[Collection[Link]]"
+LinkSource: TypeAlias = "PathLike | Text | Sequence[Collection[Link]]"
 """Links of a text: a text of Pharaoh lines or its name, or the links of each segment."""
 
-_TEXT = (str, os.PathLike, Column)
+_TEXT = (str, os.PathLike, Text)
 
 
 class LinkColumn:
@@ -37,9 +29,10 @@ class LinkColumn:
     def __init__(self, given: LinkSource, name: str) -> None:
         self._lines: list[str] | Text
         if isinstance(given, _TEXT):
-            text = given if isinstance(given, Column) else find_text(given)
-            name, self._lines = text_name(text), text
-            check_source(text)
+            text = given if isinstance(given, Text) else open_text(given)
+            name, self._lines = text.name, text
+            if text.path is not None:
+                check_file(text.path)
         else:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
@@ -123,7 +116,7 @@ def _are_segments(listed: Sequence[Any]) -> bool:
     return all(len(link) > 0 for segment in listed for link in segment if depth(link))
 
 
-def read_links(source: Source) -> Iterator[Links]:
+def read_links(source: PathLike) -> Iterator[Links]:
     """Read the links of one pair per line; an empty line is a pair without links.
 
     Args:
@@ -134,16 +127,16 @@ def read_links(source: Source) -> Iterator[Links]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        yield _parse(line, f"{text_name(source)}: line {number}")
+        yield _parse(line, f"{file_name(source)}: line {number}")
 
 
-def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
+def read_link_pairs(first: PathLike, second: PathLike) -> Iterator[tuple[Links, Links]]:
     """Read two files of links that belong together line by line.
 
     Raises:
         DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
     """
-    names = [text_name(first), text_name(second)]
+    names = [file_name(first), file_name(second)]
     return zip_lines(names, [read_links(first), read_links(second)])
 
 

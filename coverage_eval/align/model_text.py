@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.batches import Blocks, segments_of
+from coverage_eval.core.batches import Blocks
 from coverage_eval.core.checks import (
     MIN_SEGMENTS,
     SampledText,
@@ -15,6 +15,7 @@ from coverage_eval.core.checks import (
     why_untokenised,
 )
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.texts import segments_of
 from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Segment, Tokenizer
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import STDIN, check_source
+from coverage_eval.core.files import STDIN, check_file
 from coverage_eval.core.tables import parse_json, parse_object
 from coverage_eval.core.writing import atomic_path, atomic_write
 
@@ -193,7 +193,7 @@ def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_archive(dump: Dump) -> bool:
-    check_source(dump.path)
+    check_file(dump.path)
     if str(dump.path) == STDIN:  # it is only read as text
         return False
     with Path(dump.path).open("rb") as file:

@@ -28,7 +28,7 @@ from coverage_eval.attention_maps.maps import (
 )
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.files import read_segments, text_name
+from coverage_eval.core.files import FileText, file_name
 from coverage_eval.core.tokenizers import EOS_TOKENS, Segment, tokenize
 from fast_align_wrapper.links import Link
 
@@ -93,7 +93,7 @@ class Dump:
     @property
     def name(self) -> str:
         """What messages call it."""
-        return text_name(self.path)
+        return file_name(self.path)
 
     def matrix(self, array: Any, where: str) -> Weights:
         """The chosen matrix of an array; as :func:`~.maps.one_head`."""
@@ -106,7 +106,7 @@ class Dump:
         Raises:
             DataError: Missing, damaged, not UTF-8.
         """
-        lines = enumerate(read_segments(self.path), start=1)
+        lines = enumerate(FileText(self.path), start=1)
         return ((f"{self.name}: line {number}", line) for number, line in lines)
 
     @cached_property

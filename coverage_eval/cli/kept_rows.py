@@ -18,13 +18,13 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import Percentage
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED
-from coverage_eval.core.batches import Dataset, Row
+from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Column, zip_lines
+from coverage_eval.core.files import zip_lines
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.metric import output_file_setting, setting
 from coverage_eval.core.show import csv_record, format_p, is_formula, json_line
-from coverage_eval.core.tables import TextTable
+from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.coverage.null_scores import judge_flags
 from coverage_eval.outputs.named import GUESSES, NamedError
@@ -66,7 +66,7 @@ class SegmentGate:
 
     def write(
         self,
-        texts: Dataset,
+        texts: Texts,
         reasons: Sequence[str],
         figures: Mapping[str, Sequence[float | None]],
         everything: str | None = None,
@@ -81,7 +81,7 @@ class SegmentGate:
             everything: A file for all segments, with the reasons.
         """
         with_reasons = {"reason": reasons, **figures}
-        counted = (texts.systems[0], "what was scored")
+        counted = (next(iter(texts.systems)), "what was scored")
         files = (
             (self.keep, (False,), figures),
             (self.reject, (True,), with_reasons),
@@ -149,15 +149,13 @@ class SegmentGate:
         say(said)
 
 
-def _table_of(texts: Dataset) -> tuple[TextTable, str] | None:
+def _table_of(texts: Texts) -> tuple[TextTable, str] | None:
     """The table and the column that the only output is; None if it is a file of lines."""
-    (output,) = texts.given.systems.values()
-    if isinstance(output, Column) and isinstance(output.columns, TextTable) and output.name:
-        return output.columns, output.name
-    return None
+    (output,) = texts.systems.values()
+    return (output.table, output.column) if isinstance(output, ColumnText) else None
 
 
-def rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
+def rows_file(texts: Texts, output: options.ScoreOutput) -> str | None:
     """The file that gets every row of the output's table with its verdict, if one was asked for.
 
     It is JSON Lines of --sentence-level, where the output is a column.
@@ -167,7 +165,7 @@ def rows_file(texts: Dataset, output: options.ScoreOutput) -> str | None:
     return output.output if wanted and _table_of(texts) else None
 
 
-def _records(texts: Dataset) -> Iterable[dict[str, Any]]:
+def _records(texts: Texts) -> Iterable[dict[str, Any]]:
     """Each segment's row, with all columns of the input; plain files make rows of texts."""
     if found := _table_of(texts):
         table, column = found

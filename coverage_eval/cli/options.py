@@ -26,13 +26,14 @@ from coverage_eval.cli.help import (
     click_option,
     option,
 )
-from coverage_eval.core.batches import Dataset, GivenTexts
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
-from coverage_eval.core.files import Text, check_stdin, text_name
+from coverage_eval.core.files import FileText, Text
 from coverage_eval.core.metric import Metric, output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
-from coverage_eval.core.tables import TextTable, column_for, find_text, is_table, split_name
+from coverage_eval.core.tables import TextTable, column_for
+from coverage_eval.core.texts import check_stdin, is_table, open_text, split_name
 from coverage_eval.core.writing import check_target, open_file_number
 
 PACKED = (".gz", ".zst")
@@ -65,7 +66,7 @@ class Command(HelpFormat):
         finally:  # the name of an input is the graver mistake
             _refuse_overwriting(ctx)
         try:
-            check_stdin(*_inputs(ctx))
+            check_stdin(map(FileText, _inputs(ctx)))
         except DataError as error:
             raise click.UsageError(str(error)) from None
         if ctx.params.get("strict"):
@@ -338,7 +339,7 @@ _TEXTS = (*_SIDES, "peers", "scores", "links", "ref_links")
 def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
     """Add a command's texts, which are named by position or by option.
 
-    The command receives them as one ``texts``, a :class:`Dataset`, and ``documents`` if it has
+    The command receives them as one ``texts``, a :class:`Texts`, and ``documents`` if it has
     references: the tokeniser of outputs of other lines, or None. Put this above all options that
     make or read these parameters.
 
@@ -365,14 +366,14 @@ def text_options(*positional: str, options: Sequence[str] = ()) -> Decorator:
             values |= named_texts({name: values[name] for name in _TEXTS if name in values})
             if cuts:
                 values["documents"] = _document_tokenizer(values)
-            outputs = {text_name(output): output for output in values.pop("hyp", ())}
+            outputs = {output.name: output for output in values.pop("hyp", ())}
             targets = (values.pop("tgt"),) if "tgt" in values else ()
-            given = GivenTexts(
+            given = Texts(
                 values.pop("systems", outputs), values.pop("ref", targets),
                 values.pop("src", None), values.pop("peers", ()),
             )  # fmt: skip
             try:
-                return command(texts=Dataset(given), **values)
+                return command(texts=given, **values)
             except UnequalLinesError as error:
                 is_cut = not cuts or values["documents"]
                 hint = "" if is_cut else _how_to_segment(error, given, values.get("model"))
@@ -410,10 +411,10 @@ def named_texts(named: Mapping[str, Any]) -> dict[str, Any]:
 
     def texts(value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {label: find_text(name, tables) for label, name in value.items()}
+            return {label: open_text(name, tables) for label, name in value.items()}
         if isinstance(value, tuple):
-            return tuple(find_text(name, tables) for name in value)
-        return None if value is None else find_text(value, tables)
+            return tuple(open_text(name, tables) for name in value)
+        return None if value is None else open_text(value, tables)
 
     return {parameter: texts(value) for parameter, value in named.items()}
 
@@ -532,10 +533,10 @@ def _document_tokenizer(values: dict[str, Any]) -> str | None:
     return values.get("tokenize") or "none"
 
 
-def _how_to_segment(error: UnequalLinesError, texts: GivenTexts, model: str | None) -> str:
+def _how_to_segment(error: UnequalLinesError, texts: Texts, model: str | None) -> str:
     """What to type if an output has other lines than the source; empty if that cannot be known."""
     whole, by = texts.source, ["--src", str(texts.source), "--model", str(model)]
-    if not (model and isinstance(whole, str)):
+    if not (model and isinstance(whole, FileText)):
         whole = next(iter(texts.references), None)
         by = ["--ref", str(whole)]
     lines = error.counts.get(str(whole))  # None for columns and standard input

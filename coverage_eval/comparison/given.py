@@ -19,16 +19,11 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.files import (
-    Column,
-    Text,
-    check_columns,
-    text_name,
-    zip_lines,
-)
+from coverage_eval.core.files import Text, check_columns, file_name, zip_lines
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Measure, Signature, Statistics
-from coverage_eval.core.tables import TextTable, find_text
+from coverage_eval.core.tables import ColumnText, TextTable
+from coverage_eval.core.texts import open_text
 from coverage_eval.registry import METRICS, metric_class
 
 MIN_PAIRED = 5
@@ -166,35 +161,32 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
         DataError: A segment occurs twice, a value is not a finite number, several columns have
             other names, a system has no scores, or segments are not numbered from 1.
     """
-    text = file if isinstance(file, Column) else find_text(file)
-    if isinstance(text, Column):
-        scores = _of_table(text, name)
+    text = file if isinstance(file, Text) else open_text(file)
+    if isinstance(text, ColumnText):
+        scores = _of_table(text.table, text.column, name)
     else:
-        scores = _of_table(Column(TextTable(text), ""), name)
+        scores = _of_table(TextTable(str(text)), "", name)
     values: dict[str, list[float | None]] = {}
     for system in systems:
         found = _of_system(system, scores, alone=len(systems) == 1)
         if found is None:
             named = ", ".join(filter(None, scores)) or "no system"
-            raise DataError(f"{text_name(file)}: no scores of {system}; it names {named}")
+            raise DataError(f"{text.name}: no scores of {system}; it names {named}")
         if set(found) != set(range(1, len(found) + 1)):
-            raise DataError(
-                f"{text_name(file)}: the segments of {system} are not 1 to {len(found)}"
-            )
+            raise DataError(f"{text.name}: the segments of {system} are not 1 to {len(found)}")
         values[system] = [found[number] for number in range(1, len(found) + 1)]
     known = {metric_class(key).name.lower(): metric_class(key).higher_is_better for key in METRICS}
     is_error = known.get(name.lower(), name.lower() not in _ERRORS) is False
-    return GivenScores(name, values, text_name(file), higher_is_better=not (is_error or lower))
+    return GivenScores(name, values, text.name, higher_is_better=not (is_error or lower))
 
 
-def _of_table(text: Column, name: str) -> Scores:
-    table, where = text.columns, text_name(text.columns.source)
-    assert isinstance(table, TextTable)
-    rows = list(table.records(*filter(None, [text.name])))
+def _of_table(table: TextTable, column: str, name: str) -> Scores:
+    where = file_name(table.path)
+    rows = list(table.records(*filter(None, [column])))
     if not rows:
         raise DataError(f"{where}: has no score of segments")
     names = list(rows[0])
-    column = text.name or next((usual for usual in ("score", name) if usual in names), "")
+    column = column or next((usual for usual in ("score", name) if usual in names), "")
     if not column:
         there = ", ".join(names)
         raise DataError(f"{where}: name the scores: {name}={where}:COLUMN; there are: {there}")

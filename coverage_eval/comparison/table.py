@@ -22,7 +22,7 @@ from coverage_eval.comparison.verdict import (
     describe,
     statistics_by_system,
 )
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import Severity, require_integer, warn_of
 from coverage_eval.core.measure import Result
@@ -497,7 +497,7 @@ def compare(
             raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
     evaluation = Evaluation(
-        Dataset.of_lists(systems, references, sources, unaligned=unaligned),
+        Texts.from_lists(systems, references, sources, unaligned=unaligned),
         aligner,
         metrics,
         tokenize=tokenize,

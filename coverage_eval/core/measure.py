@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.core.batches import ONE_SYSTEM, Batch, Dataset, Request, Row, answer_ahead
+from coverage_eval.core.batches import ONE_SYSTEM, Batch, Request, Row, Texts, answer_ahead
 from coverage_eval.core.errors import Finding, require_integer
 from coverage_eval.core.machine import DiskList, Progress, counted, no_progress, started_processes
 from coverage_eval.core.mark import Explanation
@@ -173,7 +173,7 @@ class Result:
 
 
 def measure(
-    dataset: Dataset,
+    dataset: Texts,
     metrics: Mapping[str, Metric],
     *,
     computed: Mapping[str, Request] = {},
@@ -224,7 +224,7 @@ def measure(
         segments += len(batch)
     statistics = {name: np.concatenate(several, axis=1) for name, several in blocks.items()}
     return Result(
-        metrics, dataset.systems, statistics, segments, len(dataset.references), kept,
+        metrics, tuple(dataset.systems), statistics, segments, len(dataset.references), kept,
         computed=collected,
         ranks={name: np.concatenate(several, axis=1) for name, several in ranks.items()},
         starts=starts,
@@ -339,22 +339,22 @@ class TextMetric(Metric):
             reference: A reference of the same form, or a list of several references.
             source: The source segment, if the metric needs it.
         """
-        texts = Dataset.of_segment(hypothesis, reference, source)
+        texts = Texts.from_segment(hypothesis, reference, source)
         return self._measure(texts).score(self.name)
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[Any]:
         """The marks of one segment, such as repeated n-grams or dropped words."""
-        texts = Dataset.of_segment(hypothesis, reference, source)
+        texts = Texts.from_segment(hypothesis, reference, source)
         (found,) = self._measure(texts, evidence=True).evidence_of(self.name)
         return list(found.marks)
 
     def _run(self, hypotheses: Any, *texts: Any, jobs: int = 1, **named: Any) -> Result:
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
+        dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
         return self._measure(dataset, jobs=jobs)
 
-    def _measure(self, texts: Dataset, **how: Any) -> Result:
+    def _measure(self, texts: Texts, **how: Any) -> Result:
         self.check_needs(texts.references or None, texts.source)
         return measure(texts, {self.name: self.fit(texts.sample)}, **how)
 

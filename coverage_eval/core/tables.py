@@ -11,29 +11,18 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
-from coverage_eval.core.files import Column, Source, Text, text_name
-
-_TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
-_NAMED = re.compile(
-    rf"(?P<file>{_TABLE.pattern}|-|/dev/(?:stdin|fd/\d+)):(?P<column>.+)", re.I | re.S
-)
-"""A table, and after the first colon behind its ending, a column."""
-
-_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+from coverage_eval.core.files import FileText, PathLike, Text
 
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
@@ -71,79 +60,10 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 """What columns of the texts of a command are usually called."""
 
 
-def find_text(name: Source, tables: MutableMapping[str, TextTable] | None = None) -> Text:
-    """What a name means: a file of lines, or a column of a table.
-
-    An existing file whose name has a colon is that file. Otherwise the column follows the first
-    colon after a table's ending, or after ``-`` or ``/dev/fd/N``. A pipe becomes a text that can be
-    read several times.
-
-    Args:
-        name: Such as ``out.txt``, ``-``, ``out.jsonl.gz:mt`` or ``-:mt``.
-        tables: The tables of other names, so that columns of one table are read together.
-
-    Raises:
-        DataError: The name is a URL.
-    """
-    if _URL.match(str(name)):
-        raise DataError(f"{name}: is a URL; download the file first, and name it here")
-    file, column = split_name(name)
-    if not column:
-        return Column(TextTable(name), "") if files.is_pipe(name) else name
-    tables = {} if tables is None else tables
-    file = files.STDIN if file == "/dev/stdin" else file
-    return Column(tables.setdefault(file, TextTable(file)), column)
-
-
-def split_name(name: Source) -> tuple[str, str]:
-    """The file in a name, and the column; empty if the name has none."""
-    found = None if _exists(name) else _NAMED.fullmatch(str(name))
-    return (found["file"], found["column"]) if found else (str(name), "")
-
-
-def read_segments(source: Text) -> Iterator[str]:
-    """The segments of a text by its name: a file of lines, or a column of a table.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "out.jsonl"
-    ...     _ = path.write_text('{"mt": "a red house"}\\n{"mt": ""}\\n', encoding="utf-8")
-    ...     list(read_segments(f"{path}:mt"))
-    ['a red house', '']
-
-    Args:
-        source: Such as ``out.txt``, ``out.txt.gz``, ``-`` or ``out.jsonl:mt``.
-
-    Raises:
-        DataError: As :func:`~coverage_eval.core.files.read_segments`; the name is a URL, or a
-            table's without a column.
-    """
-    text = source if isinstance(source, Column) else find_text(source)
-    if not isinstance(text, Column) and is_table(text):
-        there = ", ".join(TextTable(text).names())
-        raise DataError(f"{text} is a table: name a column of it, as {text}:COLUMN: {there}")
-    return files.read_segments(text)
-
-
-def is_text(name: Source) -> bool:
-    """Whether a name is that of a file that exists, or of a column of one."""
-    return _exists(split_name(name)[0])
-
-
-def is_table(name: Source) -> bool:
-    """Whether a name is that of a table, and lacks a column."""
-    file, column = split_name(name)
-    return not column and _TABLE.fullmatch(file) is not None
-
-
 def column_for(role: str, names: Sequence[str]) -> str | None:
     """The column that is usually this text of a command, of those with these names."""
     by_name = {name.lower(): name for name in reversed(names)}
     return next((by_name[usual] for usual in ROLES[role] if usual in by_name), None)
-
-
-def _exists(path: Source) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 (a text may be too long for a path)
 
 
 class TextTable:
@@ -157,12 +77,13 @@ class TextTable:
     [('a house house', 'a house')]
 
     Args:
-        source: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input. A pipe is
+        path: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input. A pipe is
             copied to disk when it is first read.
     """
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
+        self._file = FileText(path)
 
     def names(self) -> list[str]:
         """The names of the columns; in JSON Lines, those of the first line.
@@ -182,7 +103,7 @@ class TextTable:
         return next(self._fields(kind, lines))[1]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        r"""The texts of some columns, row by row; the column without a name is whole lines.
+        r"""The texts of some columns, row by row.
 
         A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line. Line
         breaks inside a cell become a space each; a note says at the end in how many cells.
@@ -194,9 +115,6 @@ class TextTable:
                 segment and system.
             MissingDependencyError: The file is Parquet, and pyarrow is not installed.
         """
-        if columns == [""]:
-            yield from ((line,) for line in self._lines())
-            return
         warned = False
         broken: Counter[str] = Counter()
         for place, cells in self.cells(columns):
@@ -253,17 +171,7 @@ class TextTable:
         return (record for _, record in self._rows(known, only=False))
 
     def _at(self, place: str) -> str:
-        return f"{text_name(self.source)}: {place}"
-
-    @cached_property
-    def _path(self) -> Path:
-        """The file; of a pipe, a copy that is removed with this object."""
-        files.check_source(self.source)
-        if str(self.source) != files.STDIN and Path(self.source).is_file():
-            return Path(self.source)
-        self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
-        files.copy_of_pipe(self.source, self._copy)
-        return Path(self._copy.name)
+        return f"{self._file.name}: {place}"
 
     def _open(self) -> tuple[str, Iterator[str]]:
         """``parquet``, ``json``, or what separates the fields of TSV or CSV; and the lines.
@@ -271,18 +179,15 @@ class TextTable:
         Raises:
             DataError: A text file cannot be read, is empty, or is a JSON array.
         """
-        if Path(self.source).suffix.lower() == ".parquet":
+        if Path(self.path).suffix.lower() == ".parquet":
             return "parquet", iter(())
-        lines = self._lines()
+        lines = iter(self._file)
         first = next(lines, None)
         if first is None:
             raise DataError(self._at("the file is empty"))
         if re.match(r"\s*\[\s*(\{|$)", first):
             raise DataError(self._at(f"is not JSON Lines; {ONE_A_LINE}"))
         return "json" if first.startswith("{") else _delimiter(first), chain([first], lines)
-
-    def _lines(self) -> Iterator[str]:
-        return files.read_segments(self._path, self.source)
 
     def _rows(
         self, columns: Sequence[str], *, only: bool = True
@@ -366,9 +271,9 @@ class TextTable:
         shared = [name for role in ("src", "ref") if (name := column_for(role, names))]
         index = json.dumps(["segment", *(name for name in shared if name != column)])
         form, options = _PANDAS.get(self._open()[0], ("csv", "keep_default_na=False"))
-        read = f'pd.read_{form}("{self.source}", {options})'
+        read = f'pd.read_{form}("{self.path}", {options})'
         return (
-            f"{text_name(self.source)}: has a row for each segment and system (its column "
+            f"{self._file.name}: has a row for each segment and system (its column "
             "'system' has several values); make a column of each system first, with pandas: "
             f't = {read}; t["segment"] = t.groupby("system").cumcount(); '
             f't.pivot(index={index}, columns="system", values="{column}").reset_index()'
@@ -378,7 +283,7 @@ class TextTable:
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         names = self.names()
         wanted = [name if name in names else name.partition(".")[0] for name in columns]
-        files.check_columns(text_name(self.source), names, wanted or names)
+        files.check_columns(self._file.name, names, wanted or names)
         wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
         with self._parquet() as file:
             for batch in file.iter_batches(4096, columns=wanted if columns else None):
@@ -392,9 +297,9 @@ class TextTable:
             from pyarrow.parquet import ParquetFile
         except ImportError as error:
             raise MissingDependencyError(
-                f"{self.source}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
+                f"{self.path}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
             ) from error
-        path = self._path
+        path = self._file.regular_file
         try:
             with ParquetFile(path) as file:
                 yield file
@@ -402,6 +307,32 @@ class TextTable:
         except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
             reason = str(error).partition("\n")[0]
             raise DataError(self._at(f"cannot be read as Parquet ({reason})")) from error
+
+
+class ColumnText(Text):
+    """A column of a table as a text; columns that share a table are read together.
+
+    Args:
+        table: The table.
+        column: The column's name.
+    """
+
+    def __init__(self, table: TextTable, column: str) -> None:
+        self.table = table
+        self.column = column
+        self.path = table.path
+        self.name = f"{files.file_name(table.path)}:{column}"
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.column}"
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the segment of each row.
+
+        Raises:
+            DataError: As :meth:`TextTable.texts`.
+        """
+        return (segment for (segment,) in self.table.texts([self.column]))
 
 
 def _delimiter(first: str) -> str:

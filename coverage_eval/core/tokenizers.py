@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast, overload
 
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, require_flag
-from coverage_eval.core.files import Source, read_segments, text_name
+from coverage_eval.core.files import FileText, PathLike, file_name
 
 Segment: TypeAlias = "str | Sequence[str]"
 """A segment as callers give it: text to be split at spaces and tabs, or a list of tokens."""
@@ -295,24 +295,24 @@ class StopWords(frozenset[str]):
     """
 
     @classmethod
-    def read(cls, path: Source) -> StopWords:
+    def read(cls, path: PathLike) -> StopWords:
         """Read one word per line; surrounding white space and empty lines are ignored.
 
         Raises:
-            DataError: As :func:`coverage_eval.core.files.read_segments`; a line has several words.
+            DataError: As :func:`coverage_eval.core.files.FileText`; a line has several words.
 
         Warns:
             CorpusWarning: There are no words.
         """
         words: list[str] = []
-        for number, line in enumerate(read_segments(path), start=1):
+        for number, line in enumerate(FileText(path), start=1):
             words += tokenize(line)
             if len(tokenize(line)) > 1:
                 raise DataError(
-                    f"{text_name(path)}: line {number}: a list of stop words has one word per line"
+                    f"{file_name(path)}: line {number}: a list of stop words has one word per line"
                 )
         if not words:
-            message = f"{text_name(path)}: no stop words: the file is empty"
+            message = f"{file_name(path)}: no stop words: the file is empty"
             warnings.warn(message, CorpusWarning, stacklevel=2)
         return cls(words)
 

@@ -40,9 +40,9 @@ from coverage_eval.align.checks import check_inputs
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
-    Dataset,
     Request,
     Row,
+    Texts,
     answer_ahead,
     make_batches,
 )
@@ -321,7 +321,7 @@ class OmissionFinder:
         peers: Sequence[Sequence[str]] = (),
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         segments = self.find_adapted(dataset.rows())
         warn_of(check_inputs(dataset.sample, aligner=self.aligner)[0])
         return segments

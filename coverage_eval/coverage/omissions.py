@@ -26,6 +26,7 @@ from coverage_eval.documents.metrics import (
     MISSING_KINDS,
     SENTENCE,
     extra_marks,
+    match_of,
     missing_marks,
 )
 from coverage_eval.outputs.habits import find_far_outputs
@@ -199,7 +200,8 @@ class Omissions(OmissionFinder, TextMetric):
         """The marks of an output, or the mark of the line that it leaves out."""
         if found.target_length or not found.words:
             return found.marks
-        if texts.cuts and (passages := missing_marks(found.words, texts.cuts[number])):
+        match = match_of(texts.hypotheses[number])
+        if match and (passages := missing_marks(found.words, match)):
             return passages
         positions = tuple(range(len(found.words)))
         text = " ".join(found.words)
@@ -238,4 +240,5 @@ class Additions(Omissions):
 
     def _marks(self, texts: Row, number: int, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, then of text beside it that belongs to no line."""
-        return (*found.marks, *(extra_marks(texts.cuts[number]) if texts.cuts else ()))
+        match = match_of(texts.hypotheses[number])
+        return (*found.marks, *(extra_marks(match) if match else ()))

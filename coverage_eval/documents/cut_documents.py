@@ -13,11 +13,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
-from coverage_eval.core.batches import Dataset, GivenTexts
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError, Finding, Severity
-from coverage_eval.core.files import Column, Text, held_text, read_segments, text_name
+from coverage_eval.core.files import ListText, Text
 from coverage_eval.core.machine import Progress, counted, no_progress, parts, started_processes
-from coverage_eval.core.tables import TextTable
+from coverage_eval.core.tables import ColumnText
 from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 
 MUCH_EXTRA = 0.1
@@ -45,7 +45,7 @@ class MatchedTexts(NamedTuple):
         documents: By the name of each output, peers included, its documents.
     """
 
-    texts: Dataset
+    texts: Texts
     segmentation: str
     documents: Mapping[str, Sequence[Segmentation]]
 
@@ -64,7 +64,7 @@ class MatchedTexts(NamedTuple):
 
 
 def match_lines(
-    texts: Dataset,
+    texts: Texts,
     tokenize: str,
     aligner: Aligner | AlignerSettings | None,
     *,
@@ -87,35 +87,32 @@ def match_lines(
         TypeError: Neither source and model nor a reference.
         AlignerError: The model cannot be read.
     """
-    given = texts.given
-    if given.source is not None and (segmenter := _segmenter(aligner)):
-        lines = given.source
-    elif given.references:
-        lines = given.references[0]
+    if texts.source is not None and (segmenter := _segmenter(aligner)):
+        lines = texts.source
+    elif texts.references:
+        lines = texts.references[0]
         every_line = chain.from_iterable(read_blocks(lines))
         segmenter = Segmenter.of_references("13a" if tokenize == "none" else tokenize, every_line)
     else:
         raise TypeError("unaligned outputs need sources and a model, or references")
-    references = [_line_by_line(text, lines) for text in given.references]
-    source = None if given.source is None else _line_by_line(given.source, lines)
+    references = [_line_by_line(text, lines) for text in texts.references]
+    source = None if texts.source is None else _line_by_line(texts.source, lines)
     documents: dict[str, Sequence[Segmentation]] = {}
-    stages = iter(parts(progress, *[1.0] * (len(given.systems) + len(given.peers))))
+    stages = iter(parts(progress, *[1.0] * (len(texts.systems) + len(texts.peers))))
 
     def cut(name: str, output: Text) -> Text:
         read = read_documents(output, lines)
         try:
             cuts = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
         except DataError as error:
-            where = f"{text_name(output)}: " if is_of_rows(lines) else ""
+            where = f"{output.name}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
         documents[name] = cuts
-        return held_text(text_name(output), [line for cut in cuts for line in cut.lines])
+        return ListText(output.name, [line for cut in cuts for line in cut.matched_lines()])
 
-    systems = {name: cut(name, output) for name, output in given.systems.items()}
-    by_system = ([line for cut in cuts for line in cut.line_cuts()] for cuts in documents.values())
-    by_row = list(zip(*by_system, strict=True))
-    peers = [cut(text_name(peer), peer) for peer in given.peers]
-    matched = Dataset(GivenTexts(systems, references, source, peers), by_row)
+    systems = {name: cut(name, output) for name, output in texts.systems.items()}
+    peers = [cut(peer.name, peer) for peer in texts.peers]
+    matched = Texts(systems, references, source, peers)
     return MatchedTexts(matched, segmenter.name, documents)
 
 
@@ -134,15 +131,15 @@ def _line_by_line(text: Text, lines: Text) -> Text:
     for name, expected, block in read_documents(text, lines) if is_of_rows(lines) else ():
         if len(block) != len(expected):
             raise DataError(
-                f"{text_name(text)}: {name} has {len(block)} lines and "
-                f"{text_name(lines)} has {len(expected)}; source and references must match"
+                f"{text.name}: {name} has {len(block)} lines and "
+                f"{lines.name} has {len(expected)}; source and references must match"
             )
-    return held_text(text_name(text), list(chain.from_iterable(read_blocks(text))))
+    return ListText(text.name, list(chain.from_iterable(read_blocks(text))))
 
 
 def is_of_rows(text: Text) -> bool:
     """Whether each row of a text is a document, as in a table; a file is one document."""
-    return isinstance(text, Column) and bool(text.name)
+    return isinstance(text, ColumnText)
 
 
 def read_blocks(text: Text) -> Iterator[list[str]]:
@@ -152,16 +149,12 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
         DataError: As :func:`~coverage_eval.core.files.read_segments` or
             :meth:`~coverage_eval.core.tables.TextTable.cells`; a cell is not text.
     """
-    if not is_of_rows(text):
-        yield list(read_segments(text))
+    if not isinstance(text, ColumnText):
+        yield list(text)
         return
-    assert isinstance(text, Column)
-    assert isinstance(text.columns, TextTable)
-    for where, (cell,) in text.columns.cells([text.name]):
+    for where, (cell,) in text.table.cells([text.column]):
         if not isinstance(cell, str):
-            raise DataError(
-                f"{text_name(text)}: {where} is not text; write an empty text for no line"
-            )
+            raise DataError(f"{text.name}: {where} is not text; write an empty text for no line")
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
@@ -174,10 +167,10 @@ def read_documents(output: Text, source: Text) -> list[Document]:
     outputs, sources = list(read_blocks(output)), list(read_blocks(source))
     if len(outputs) != len(sources):
         raise DataError(
-            f"{text_name(output)} has {len(outputs)} documents and {text_name(source)} has "
+            f"{output.name} has {len(outputs)} documents and {source.name} has "
             f"{len(sources)}; a file is one document, and each row of a table"
         )
-    names = [text_name(output)]
+    names = [output.name]
     if is_of_rows(source):
         names = [f"row {number}" for number in range(1, len(sources) + 1)]
     return list(map(Document, names, sources, outputs))

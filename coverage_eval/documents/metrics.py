@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
 from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Measure, Statistics
-from coverage_eval.core.tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from coverage_eval.documents.segment import LineCut
+from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.documents.matched_line import LineMatch, MatchedLine
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
 ADDED, AGAIN = "added passage", "repeated passage"
@@ -52,7 +50,12 @@ EXTRA_KINDS = (
 """Kinds of marks of text that belongs to no line, and so has no positions in one."""
 
 
-def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
+def match_of(output: Segment) -> LineMatch | None:
+    """What was found in a line of an output; None if outputs were not matched with the source."""
+    return output.match if isinstance(output, MatchedLine) else None
+
+
+def missing_marks(words: Sequence[str], match: LineMatch) -> tuple[Mark, ...]:
     """The mark of a line without translation; none if it has one.
 
     Neighbouring lines are one passage, whose mark is in the first of them: ``detail`` has the
@@ -60,25 +63,25 @@ def missing_marks(words: Sequence[str], cut: LineCut) -> tuple[Mark, ...]:
 
     Args:
         words: The line's words.
-        cut: What cutting found.
+        match: What was found in the line.
     """
-    passage = cut.passage
+    passage = match.passage
     if passage is None:
         return ()
     mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
-    if cut.line > passage.first:
-        return (replace(mark, said=f"line {cut.line} of lines {passage.lines}"),)
+    if match.line > passage.first:
+        return (replace(mark, said=f"line {match.line} of lines {passage.lines}"),)
     amount, detail = float(passage.words), passage._asdict()
     return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
 
 
-def extra_marks(cut: LineCut) -> Iterator[Mark]:
+def extra_marks(match: LineMatch) -> Iterator[Mark]:
     """The marks of text that belongs to no line, beside the line that it stands behind.
 
     ``detail`` has the positions of its characters in the output, from 0, and the line from 1 that
     it ``repeats``, or None.
     """
-    for piece in cut.extra:
+    for piece in match.extra:
         kind, whole = ADDED if piece.repeats is None else AGAIN, piece.to_dict()
         detail = {name: whole[name] for name in ("start", "end", "repeats")}
         said = f"{piece.text} ({piece.place})"
@@ -110,7 +113,7 @@ class DocumentShare(TextMetric):
             DataError: The outputs were not cut.
         """
         figures = attrgetter(*self.statistic_names)
-        counts = [[figures(cut) for cut in self._cuts(row)] for row in batch.rows]
+        counts = [[figures(match) for match in self._matches(row)] for row in batch.rows]
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
@@ -118,16 +121,20 @@ class DocumentShare(TextMetric):
         kinds = {kind.name for kind in self.kinds}
         for row in batch.rows:
             words = self.source_tokens.as_written(row.source or "")
-            marks = ((*missing_marks(words, cut), *extra_marks(cut)) for cut in self._cuts(row))
+            marks = (
+                (*missing_marks(words, match), *extra_marks(match)) for match in self._matches(row)
+            )
             yield tuple(Explanation(tuple(m for m in own if m.kind in kinds)) for own in marks)
 
-    def _cuts(self, row: Row) -> tuple[LineCut, ...]:
-        if not row.cuts:
+    def _matches(self, row: Row) -> list[LineMatch]:
+        """What was found in each system's line."""
+        matches = [match for match in map(match_of, row.hypotheses) if match]
+        if not matches:
             raise DataError(
                 f"{self.name} is for documents whose lines do not match: give --unaligned, or "
                 "unaligned=True"
             )
-        return row.cuts
+        return matches
 
 
 @dataclass(frozen=True)

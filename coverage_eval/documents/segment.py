@@ -14,17 +14,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.checks import UNKNOWN_OF_HYPOTHESES
 from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
-from coverage_eval.core.batches import segments_of
 from coverage_eval.core.checks import percent
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.texts import segments_of
 from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.documents.matched_line import LineMatch, MatchedLine, Passage, Piece, plural
 from coverage_eval.documents.path import (
     NOWHERE,
     Evidence,
@@ -58,88 +58,6 @@ MIN_SAME = 0.6
 """A second piece of a line says it again if it shares this many of the words of the longer one."""
 
 _LINE_END = re.compile(r"\s*\n\s*")
-
-
-class Piece(NamedTuple):
-    """A piece of the output.
-
-    Attributes:
-        line: The source line that it translates, from 0; None if it belongs to none.
-        start: Position of its first character in the output, from 0.
-        end: The position after its last character.
-        text: Its text, with a space in place of each line end.
-        words: Number of words; markup is not counted.
-        repeats: The line whose translation it repeats, from 0; None if it repeats none.
-    """
-
-    line: int | None
-    start: int
-    end: int
-    text: str
-    words: int
-    repeats: int | None = None
-
-    @property
-    def place(self) -> str:
-        """Where it stands in the output, or what it repeats."""
-        if self.repeats is not None:
-            return f"line {self.repeats + 1} again"
-        return f"characters {self.start} to {self.end}"
-
-    def to_dict(self) -> dict[str, object]:
-        """The piece as plain values; lines count from 1."""
-        line = None if self.line is None else self.line + 1
-        repeats = None if self.repeats is None else self.repeats + 1
-        return {**self._asdict(), "line": line, "repeats": repeats}
-
-
-class Passage(NamedTuple):
-    """Neighbouring source lines without a translation.
-
-    Attributes:
-        kind: ``sentence`` for one line, ``passage`` for several.
-        document: The document's name.
-        first: The number of its first line in the document's source, from 1.
-        last: That of its last line.
-        words: Number of words of these lines.
-    """
-
-    kind: str
-    document: str
-    first: int
-    last: int
-    words: int
-
-    @property
-    def lines(self) -> str:
-        """The numbers of its lines, such as ``44 to 46``."""
-        return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
-
-    def __str__(self) -> str:
-        line, it = ("line", "it") if self.first == self.last else ("lines", "them")
-        return f"{line} {self.lines}, {_count(self.words, 'word')}, nothing like {it} in the output"
-
-
-class LineCut(NamedTuple):
-    """A line of a document's source, and what an output cut by it has here.
-
-    Attributes:
-        line: The line's number in the document's source, from 1.
-        source_words: Number of its words.
-        missing_words: The same if it has no translation, else 0.
-        output_words: Number of words of the output here, those of ``extra`` included.
-        extra_words: Number of words of ``extra``.
-        passage: The passage that it is in, if it has no translation.
-        extra: The pieces of the output beside it that belong to no line.
-    """
-
-    line: int
-    source_words: int
-    missing_words: int
-    output_words: int
-    extra_words: int
-    passage: Passage | None
-    extra: tuple[Piece, ...]
 
 
 @dataclass(frozen=True)
@@ -238,15 +156,23 @@ class Segmentation:
         """One sentence: how many lines have text, which have none, and how much belongs to none."""
         return summary([self])
 
-    def line_cuts(self) -> Iterator[LineCut]:
+    def line_matches(self) -> Iterator[LineMatch]:
         """What each line of the source has in the output."""
         passages = {line: p for p in self.passages for line in range(p.first, p.last + 1)}
         by_line = zip(self.source_words, self.pieces_by_line, strict=True)
         for line, (words, pieces) in enumerate(by_line, start=1):
             passage = passages.get(line) if words else None
             extra = tuple(piece for piece in pieces if piece.line is None)
-            spoken, extra_words = (sum(piece.words for piece in some) for some in (pieces, extra))
-            yield LineCut(line, words, words if passage else 0, spoken, extra_words, passage, extra)
+            output_words = sum(piece.words for piece in pieces)
+            extra_words = sum(piece.words for piece in extra)
+            yield LineMatch(
+                line, words, words if passage else 0, output_words, extra_words, passage, extra
+            )
+
+    def matched_lines(self) -> Iterator[MatchedLine]:
+        """The text of each line of the source, with what was found in it."""
+        for text, match in zip(self.lines, self.line_matches(), strict=True):
+            yield MatchedLine.of(text, match)
 
     def rows(self) -> Iterator[dict[str, object]]:
         """One row a piece, and one a line without text, in the order of lines.
@@ -274,7 +200,7 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         for count in (len(words) - blank - missing, missing)
     )
     sentence = (
-        f"{_count(len(words), f'{segmentations[0].lines_of} line')}{wordless}: {with_text} text, "
+        f"{plural(len(words), f'{segmentations[0].lines_of} line')}{wordless}: {with_text} text, "
         f"{none} none ({missing / max(1, len(words) - blank):.1%})"
     )
     if len(segmentations) == 1 and missing:
@@ -282,7 +208,7 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
         sentence += f": line{'s' * (missing > 1)} {', '.join(named[:MAX_NAMED])}{more}"
     if moved:
-        sentence += f"; {_count(moved, 'line')} stand{'s' * (moved == 1)} in another order"
+        sentence += f"; {plural(moved, 'line')} stand{'s' * (moved == 1)} in another order"
     unknown = sum(cut.unknown_words for cut in segmentations)
     unknown_share = unknown / max(1, sum(cut.output_words for cut in segmentations))
     if unknown_share > UNKNOWN_OF_HYPOTHESES:
@@ -290,13 +216,9 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         sentence = f"{known}; {sentence}"
     if not extra:
         return f"{sentence}; the whole output belongs to lines"
-    added = _count(sum(piece.words for piece in extra), "word")
-    pieces = f"{_count(len(extra), 'piece')} of the output ({added})"
+    added = plural(sum(piece.words for piece in extra), "word")
+    pieces = f"{plural(len(extra), 'piece')} of the output ({added})"
     return f"{sentence}; {pieces} belong{'s' * (len(extra) == 1)} to no line"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True)

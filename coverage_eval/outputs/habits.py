@@ -41,7 +41,7 @@ END = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 _STOPS = frozenset(".!?:…。！？：—–।؟")
 
 
-class Text(NamedTuple):
+class ParsedSegment(NamedTuple):
     """A segment in the forms that the checks look at.
 
     >>> Text.of("It's 3 o'clock, 猫。 की है").pieces
@@ -62,7 +62,7 @@ class Text(NamedTuple):
     length: int
 
     @classmethod
-    def of(cls, segment: Segment) -> Text:
+    def of(cls, segment: Segment) -> ParsedSegment:
         """The forms of a segment."""
         text = segment if isinstance(segment, str) else " ".join(segment)
         pieces = _PIECES.findall(text)
@@ -70,7 +70,7 @@ class Text(NamedTuple):
         return cls(text, pieces, words, frozenset(words), sum(map(len, pieces)))
 
 
-Pair: TypeAlias = tuple[Text, Text]
+Pair: TypeAlias = tuple[ParsedSegment, ParsedSegment]
 """A source and its output."""
 
 Vocabulary: TypeAlias = tuple[frozenset[str], frozenset[str]]
@@ -134,16 +134,16 @@ class Lengths(NamedTuple):
     spread: float = 0.0
     source: float = 0.0
 
-    def away(self, output: Text, source: Text, less: int = 0) -> float:
+    def away(self, output: ParsedSegment, source: ParsedSegment, less: int = 0) -> float:
         """How far the logarithm of the ratio of lengths is from the usual one."""
         return math.log((output.length - less + 1) / (source.length + 1)) - self.ratio
 
-    def deviation(self, source: Text) -> float:
+    def deviation(self, source: ParsedSegment) -> float:
         """The standard deviation of this logarithm; short segments vary more."""
         spread = self.spread * max(1.0, math.sqrt(self.source / max(source.length, 1)))
         return min(max(spread, MIN_SPREAD), MAX_SPREAD)
 
-    def is_odd(self, output: Text, source: Text) -> bool:
+    def is_odd(self, output: ParsedSegment, source: ParsedSegment) -> bool:
         """Whether the length is not that of a translation."""
         return abs(self.away(output, source)) > EXCUSED * self.deviation(source)
 
@@ -229,7 +229,10 @@ def _lengths(pairs: Sequence[Pair]) -> Lengths:
 
 
 def known_shares(
-    output: Text, source: Text | None, common: Set[str], vocabulary: Vocabulary | None
+    output: ParsedSegment,
+    source: ParsedSegment | None,
+    common: Set[str],
+    vocabulary: Vocabulary | None,
 ) -> dict[str, float]:
     """The share of words that are common in the outputs, or that a model knows as target words.
 
@@ -244,7 +247,7 @@ def known_shares(
     return {n: len(words) / len(own) for n, words in known.items() if len(own) >= MIN_WORDS[n]}
 
 
-def has_whole(output: Text, source: Text) -> bool:
+def has_whole(output: ParsedSegment, source: ParsedSegment) -> bool:
     """Whether the words of the source stand in the output in one piece."""
     if not source.words or not source.vocabulary <= output.vocabulary:
         return False

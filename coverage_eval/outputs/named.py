@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.batches import Dataset, Request, Row, RowSample
+from coverage_eval.core.batches import Request, Row, RowSample, Texts
 from coverage_eval.core.checks import UNSPACED
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.tokenizers import Segment
@@ -26,7 +26,7 @@ from coverage_eval.outputs.habits import (
     END,
     MAX_AFFIX,
     OutputProfile,
-    Text,
+    ParsedSegment,
     Vocabulary,
     has_whole,
     known_shares,
@@ -93,10 +93,12 @@ class NamedErrors:
                 peers and other systems tell which words are not of another language.
             vocabulary: The words that a model knows, which tell it, too.
         """
-        sources = [Text.of(row.source or "") for row in rows]
-        systems = list(zip(*(list(map(Text.of, row.hypotheses)) for row in rows), strict=True))
-        others = [Text.of(text) for row in rows for text in (*row.references, *row.peers)]
-        others.append(Text.of(tuple(vocabulary[1]) if vocabulary else ""))
+        sources = [ParsedSegment.of(row.source or "") for row in rows]
+        systems = list(
+            zip(*(list(map(ParsedSegment.of, row.hypotheses)) for row in rows), strict=True)
+        )
+        others = [ParsedSegment.of(text) for row in rows for text in (*row.references, *row.peers)]
+        others.append(ParsedSegment.of(tuple(vocabulary[1]) if vocabulary else ""))
         having = Counter[str]()
         for texts in (*systems, others):
             having.update(set().union(*(text.vocabulary for text in texts)))
@@ -113,20 +115,22 @@ class NamedErrors:
 
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
-        source = None if row.source is None else Text.of(row.source)
-        texts = [source] if source else list(map(Text.of, row.references))
+        source = None if row.source is None else ParsedSegment.of(row.source)
+        texts = [source] if source else list(map(ParsedSegment.of, row.references))
         is_blank = bool(texts) and not any(text.words for text in texts)
         return tuple(
             tuple(self._find(output, source, row.references, habits))
             if _has_words(output)
             else (() if is_blank else (NamedError("empty"),))
-            for output, habits in zip(map(Text.of, row.hypotheses), self.habits, strict=True)
+            for output, habits in zip(
+                map(ParsedSegment.of, row.hypotheses), self.habits, strict=True
+            )
         )
 
     def _find(
         self,
-        output: Text,
-        source: Text | None,
+        output: ParsedSegment,
+        source: ParsedSegment | None,
         references: Sequence[Segment],
         habits: OutputProfile,
     ) -> Iterator[NamedError]:
@@ -166,11 +170,15 @@ def _quoted(pieces: Sequence[str]) -> str:
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
 
 
-def _looped(output: Text, source: Text | None, references: Sequence[Segment]) -> str:
+def _looped(
+    output: ParsedSegment, source: ParsedSegment | None, references: Sequence[Segment]
+) -> str:
     """What an output says again and again, and neither its source nor a reference; often empty."""
     loop = find_loop(output.pieces, source.pieces if source else ())
     # Loops are rare, so only now the references are cut.
-    if loop is None or not find_loop(output.pieces, *(Text.of(t).pieces for t in references)):
+    if loop is None or not find_loop(
+        output.pieces, *(ParsedSegment.of(t).pieces for t in references)
+    ):
         return ""
     pattern = _quoted(output.pieces[loop.start : loop.start + loop.period])
     return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
@@ -200,7 +208,10 @@ _LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
 
 
 def _copied(
-    output: Text, source: Text, habits: OutputProfile, vocabulary: Vocabulary | None
+    output: ParsedSegment,
+    source: ParsedSegment,
+    habits: OutputProfile,
+    vocabulary: Vocabulary | None,
 ) -> str | None:
     """How much of the output is copied from the source, "" for all; None if it is no copy."""
     if source.vocabulary.isdisjoint(output.vocabulary):
@@ -213,7 +224,7 @@ def _copied(
     is_beside = not is_nearly and theirs.total() >= 4 and has_whole(output, source)
     if not (is_exact or is_nearly or is_beside) or (is_exact and _is_code(source)):
         return None
-    links = {word for link in _LINK.findall(source.text) for word in Text.of(link).words}
+    links = {word for link in _LINK.findall(source.text) for word in ParsedSegment.of(link).words}
     lower = {piece for piece in source.pieces if piece.islower() or not piece.isascii()}
     known, guessed = 0, 0
     for word in (word for word in shared if word not in links and not word.isdigit()):
@@ -250,7 +261,7 @@ CODE_SHARE = 1 / 3
 """Marks of code for each word, from which on a text is code."""
 
 
-def _is_code(source: Text) -> bool:
+def _is_code(source: ParsedSegment) -> bool:
     marks = len(_CODE_MARK.findall(source.text))
     is_marked = marks >= max(2, CODE_SHARE * len(source.text.split()))
     return is_marked or _CODE.search(source.text) is not None
@@ -267,7 +278,10 @@ much text knows some words of every language, so outputs without common words ar
 
 
 def _strange(
-    output: Text, source: Text | None, habits: OutputProfile, vocabulary: Vocabulary | None
+    output: ParsedSegment,
+    source: ParsedSegment | None,
+    habits: OutputProfile,
+    vocabulary: Vocabulary | None,
 ) -> str:
     """Why an output seems to be in another language; empty if it does not."""
     # Letters of ASCII are Latin, so they need not be counted.
@@ -306,13 +320,13 @@ that were written twice, four in five."""
 _SENTENCE_END = re.compile(r"[.!?…।؟]+(?=\s|$)|[。！？]")
 
 
-def _fits(output: Text, references: Sequence[Segment]) -> bool:
+def _fits(output: ParsedSegment, references: Sequence[Segment]) -> bool:
     """Whether an output is about as long as a reference."""
     lengths = (len("".join(one).replace(" ", "")) for one in references)
     return any(SHORT < output.length / max(1, length) < LONG for length in lengths)
 
 
-def _unusual_length(output: Text, source: Text, habits: OutputProfile) -> float:
+def _unusual_length(output: ParsedSegment, source: ParsedSegment, habits: OutputProfile) -> float:
     """Length of a truncated or overlong output, as a share of the usual one; else 0."""
     if not habits.lengths.spread or len(source.words) < 4:
         return 0.0
@@ -359,7 +373,7 @@ def _joined(text: str) -> str:
 
 
 def _affixes(
-    output: Text, source: Text, habits: OutputProfile
+    output: ParsedSegment, source: ParsedSegment, habits: OutputProfile
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The words before and after the translation; empty if there are none."""
     start: Sequence[str] = ()
@@ -371,13 +385,15 @@ def _affixes(
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in habits.closings), ())
     colons = [text.count(":") + text.count("：") for text in (output.text, source.text)]
     if not start and colons[0] > colons[1] and (seen := _PREAMBLE.search(output.text)):
-        start = () if _ABOUT_TRANSLATION.search(source.text) else Text.of(seen[0]).pieces
+        start = () if _ABOUT_TRANSLATION.search(source.text) else ParsedSegment.of(seen[0]).pieces
     if not closing and (seen := _NOTE.search(_joined(output.text))) and seen.start() > 0:
-        closing = () if _HAS_NOTE.search(source.text) else Text.of(seen[0]).pieces
+        closing = () if _HAS_NOTE.search(source.text) else ParsedSegment.of(seen[0]).pieces
     return start, closing
 
 
-def _refuses(output: Text, source: Text, habits: OutputProfile, start: Sequence[str]) -> bool:
+def _refuses(
+    output: ParsedSegment, source: ParsedSegment, habits: OutputProfile, start: Sequence[str]
+) -> bool:
     """Whether an output is nothing but words that no source explains, or a known excuse."""
     if start and len(start) >= 0.8 * len(output.pieces):
         return True
@@ -412,11 +428,11 @@ def _markup(output: str, source: str) -> str:
     return " and ".join(name for name in found if not _MARKUP[name].search(source))
 
 
-def _has_words(output: Text) -> bool:
+def _has_words(output: ParsedSegment) -> bool:
     """Whether an output has words besides the tokens that language models are trained with."""
     if not output.words or _MARKUP_CHARACTERS.search(output.text) is None:
         return bool(output.words)
-    return bool(Text.of(_SPECIAL.sub(" ", output.text)).words)
+    return bool(ParsedSegment.of(_SPECIAL.sub(" ", output.text)).words)
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment
@@ -452,14 +468,14 @@ def by_system(
     }
 
 
-def find_named(dataset: Dataset, aligner: Aligner | None = None) -> NamedSegments:
+def find_named(dataset: Texts, aligner: Aligner | None = None) -> NamedSegments:
     """The named errors of all outputs; arguments as for :func:`learn_named`.
 
     Raises:
         DataError: A text cannot be read.
     """
     finder = learn_named(dataset.sample, aligner)
-    return by_system(dataset.systems, dict(enumerate(map(finder.find_row, dataset.rows()))))
+    return by_system(tuple(dataset.systems), dict(enumerate(map(finder.find_row, dataset.rows()))))
 
 
 _SHOWN = 5

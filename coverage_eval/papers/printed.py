@@ -16,7 +16,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Source, read_segments, text_name
+from coverage_eval.core.files import FileText, PathLike, file_name
 from coverage_eval.core.show import Printable, Table
 
 Key: TypeAlias = tuple[str, str, str]
@@ -205,7 +205,7 @@ def load_figure1() -> Figure1:
     return Figure1(tuple(map(tuple, data["scores"])), attention)
 
 
-def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Printable:
+def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Printable:
     """Compare a user's table with printed ones.
 
     Args:
@@ -223,8 +223,8 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Printable:
     """
     import pandas as pd
 
-    name = text_name(source)
-    rows = [row for row in csv.reader(read_segments(source)) if row]
+    name = file_name(source)
+    rows = [row for row in csv.reader(FileText(source)) if row]
     header = [cell.strip() for cell in rows[0]] if rows else []
     if sorted(header) != sorted([*_KEY, "value"]):
         raise DataError(f"{name}: line 1: the columns must be {','.join(_KEY)},value")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Row
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import Links
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.batches import Dataset, Row
+from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
@@ -117,7 +117,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
         training = captions.flipped().training
         with train(training, tokenize=tokenize) as aligner:
             for peers, said in ((0, "no peers"), (None, "the other systems compared")):
-                dataset = Dataset.of_lists(found.texts, None, found.sources)
+                dataset = Texts.from_lists(found.texts, None, found.sources)
                 measured = Evaluation(
                     dataset, metrics=(), others={"o": Omissions(aligner, peers=peers)}
                 ).run()

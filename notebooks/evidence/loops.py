@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.repetition.loops import LoopDetector
 
 PIECES = re.compile(r"\w+|[^\w\s]")

@@ -12,7 +12,7 @@ from corpora import Corpus
 from flags import labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.batches import ONE_SYSTEM, Dataset
+from coverage_eval.core.batches import ONE_SYSTEM, Texts
 from coverage_eval.core.measure import measure
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.outputs.named import KINDS, find_named
@@ -34,7 +34,7 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
     for seed in SEEDS:
         rows = plant(corpus.test[:ROWS], corpus.name[-2:], seed)
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
-        dataset = Dataset.of_lists({ONE_SYSTEM: texts}, None, sources)
+        dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
         errors = find_named(dataset, aligner)[ONE_SYSTEM]
         metric = Omissions(aligner).fit(dataset.sample)
         flagged = measure(dataset, {"o": metric}).statistics_of("o")[:, 0]
@@ -59,11 +59,11 @@ def clean_text(data: Path, corpora: list[Corpus]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _clean(data: Path, corpora: list[Corpus]) -> Iterator[tuple[str, Dataset]]:
+def _clean(data: Path, corpora: list[Corpus]) -> Iterator[tuple[str, Texts]]:
     for corpus in corpora:
         for one in (corpus, corpus.flipped()):
             sources, targets = map(list, zip(*one.training, strict=True))
-            dataset = Dataset.of_lists({ONE_SYSTEM: targets}, None, sources)
+            dataset = Texts.from_lists({ONE_SYSTEM: targets}, None, sources)
             yield f"training text, {one.name}", dataset
     if found := labelled_texts(data):
-        yield "WMT23, systems and people, en-de", Dataset.of_lists(found.texts, None, found.sources)
+        yield "WMT23, systems and people, en-de", Texts.from_lists(found.texts, None, found.sources)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from coverage_eval.align.aligner import AlignedRow, ModelAligner
-from coverage_eval.core.batches import Batch, Dataset, Request, Row
+from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.measure import measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import tokenize
@@ -167,7 +167,7 @@ class Spoilt:
         outputs, references, sources = zip(
             *((row.hypotheses[0], row.references[0], row.source) for row in self.rows), strict=True
         )
-        dataset = Dataset.of_lists({"output": outputs}, references, sources)
+        dataset = Texts.from_lists({"output": outputs}, references, sources)
         fitted = {name: metric.fit(dataset.sample) for name, metric in scorers.items()}
         result = measure(dataset, fitted, evidence=True)
         found = {}

@@ -9,7 +9,7 @@ from corpora import Corpus, Translator
 from scores import by
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.batches import Batch, Dataset
+from coverage_eval.core.batches import Batch, Texts
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.significance import pair_tests, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
@@ -54,7 +54,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> pd.DataFrame:
 def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dict[str, Any]:
     """Statistics of each system's segments."""
     sources, references = zip(*corpus.test, strict=True)
-    rows = list(Dataset.of_lists(systems, references, sources).rows())
+    rows = list(Texts.from_lists(systems, references, sources).rows())
     return dict(zip(systems, metric.count(Batch(rows)), strict=True))
 
 

@@ -22,7 +22,7 @@ from scores import Spoilt, area
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.null_scores import strongest_runs
 from coverage_eval.coverage.omission_finder import (
     PEERS_SPREAD,

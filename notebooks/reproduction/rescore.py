@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.attention_maps.subwords import join_words
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.quality.sacre import BLEU
 

@@ -31,11 +31,11 @@ from systems import TABLES, System
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.table import compare, present_comparison
-from coverage_eval.core.batches import Dataset
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.show import render
+from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.papers.printed import load_table
 from coverage_eval.quality.sacre import BLEU
@@ -171,7 +171,7 @@ def count(
     metrics: Mapping[str, Metric],
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
-    return measure(Dataset.of_lists(outputs, [references], sources), metrics)
+    return measure(Texts.from_lists(outputs, [references], sources), metrics)
 
 
 def check_run(

@@ -45,8 +45,8 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
 from coverage_eval.attention_maps import save
-from coverage_eval.core.files import read_parallel
 from coverage_eval.core.machine import counted, progress_bar
+from coverage_eval.core.texts import read_parallel
 
 _DECODED = 32  # sentences decoded at once
 COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")

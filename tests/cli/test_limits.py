@@ -30,7 +30,7 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(options_module, "Dataset", fail)
+    monkeypatch.setattr(options_module, "Texts", fail)
     done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 

@@ -10,7 +10,7 @@ import pytest
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.segments import evidence_records
 from coverage_eval.comparison.table import Comparison, compare, compare_result
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.measure import measure
 from coverage_eval.core.show import Table
 from coverage_eval.core.significance import SignificanceTest
@@ -97,7 +97,7 @@ def test_scores_by_length_are_those_of_the_segments_alone(comparison, aligner):
 
 def by_hand() -> Comparison:
     """Three segments with links and repetitions that can be counted by hand."""
-    texts = Dataset.of_lists(
+    texts = Texts.from_lists(
         {"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
         ["x y z", "x y", ""],
         ["a b c", "a b", ""],

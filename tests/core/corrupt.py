@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from coverage_eval.core.batches import Dataset, GivenTexts
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import Sample
-from coverage_eval.core.files import held_text
+from coverage_eval.core.files import ListText
 from coverage_eval.core.tokenizers import tokenize
 from tests.grammar import Pair, generate
 
@@ -31,12 +31,12 @@ def targets(number: int = 500) -> Rows:
 
 def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
     """The sample of these texts that a command would check."""
-    given = GivenTexts(
-        {name: held_text(name, rows) for name, rows in hypotheses.items()},
-        [] if reference is None else [held_text("ref", reference)],
-        None if source is None else held_text("src", source),
+    texts = Texts(
+        {name: ListText(name, rows) for name, rows in hypotheses.items()},
+        [] if reference is None else [ListText("ref", reference)],
+        None if source is None else ListText("src", source),
     )
-    return Sample.of(Dataset(given).sample, tokenize, tokenize)
+    return Sample.of(texts.sample, tokenize, tokenize)
 
 
 def omit(rows: Rows, rate: float = 0.3) -> Rows:

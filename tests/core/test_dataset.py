@@ -20,19 +20,18 @@ from coverage_eval.core.batches import (
     MAX_BLOCKS,
     Batch,
     Blocks,
-    Dataset,
-    GivenTexts,
     Request,
     Row,
     RowSample,
+    Texts,
     answer_ahead,
     make_batches,
-    split_references,
 )
 from coverage_eval.core.checks import Sample
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import FileText
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.tables import find_text
+from coverage_eval.core.texts import open_text, split_references
 from coverage_eval.core.tokenizers import tokenize
 from tests.rows import make_text_rows
 
@@ -43,7 +42,7 @@ ROWS = st.lists(
 
 
 def make_rows(*texts: Any, **more: Any) -> list[Row]:
-    return list(Dataset.of_lists(*texts, **more).rows())
+    return list(Texts.from_lists(*texts, **more).rows())
 
 
 def length_of(rows: Iterable[Row]) -> int:
@@ -143,19 +142,18 @@ def test_unequal_or_missing_texts_are_errors():
 def test_files_are_read_in_step(tmp_path):
     for name in "hgrs":
         (tmp_path / name).write_text(f"{name}1\n{name}2\n")
-    hyp, other, ref, src = (tmp_path / name for name in "hgrs")
-    assert list(Dataset(GivenTexts({"h": hyp, "o": other}, [ref], src)).rows()) == [
+    hyp, other, ref, src = (FileText(tmp_path / name) for name in "hgrs")
+    assert list(Texts({"h": hyp, "o": other}, [ref], src).rows()) == [
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
-    with_peers = Dataset(GivenTexts({"h": hyp}, [ref], src, [other, other]))
+    with_peers = Texts({"h": hyp}, [ref], src, [other, other])
     assert next(with_peers.rows()) == Row(("h1",), ("r1",), "s1", ("g1", "g1"))
-    assert with_peers.peers == (str(other), str(other))
 
 
 def test_pipes_can_be_read_again(tmp_path, monkeypatch):
     (tmp_path / "r").write_text("c\nd\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
-    piped = Dataset(GivenTexts({"h": find_text("-")}, [tmp_path / "r"]))
+    piped = Texts({"h": open_text("-")}, [open_text(tmp_path / "r")])
     expected = [Row(("a",), ("c",)), Row(("b",), ("d",))]
     assert list(piped.rows()) == list(piped.rows()) == expected
 
@@ -177,7 +175,7 @@ def expected_rows(number: int) -> list[int]:
 
 
 def sample_of(number: int) -> RowSample:
-    return RowSample((Row((str(n),)) for n in range(1, number + 1)), GivenTexts({"hyp": "hyp"}))
+    return RowSample((Row((str(n),)) for n in range(1, number + 1)), ["hyp"])
 
 
 @given(st.integers(0, 30_000))
@@ -191,9 +189,9 @@ def test_blocks_are_spread_over_the_whole_stream(number):
     assert all(block[0] == place * BLOCK_ROWS for place, block in taken.kept.items())
 
 
-def test_a_sample_knows_the_lines_of_its_rows_and_whether_it_has_all():
+def test_a_sample_knows_the_lines_of_its_rows():
     taken = sample_of(5000)
-    assert (taken.size, taken.is_whole, sample_of(2000).is_whole) == (5000, False, True)
+    assert taken.size == 5000
     sample = Sample.of(taken, tokenize, tokenize)
     for row in (0, 49, 50, 777, len(taken.rows) - 1):
         assert sample.lines[row] == int(taken.rows[row].hypotheses[0])
@@ -207,7 +205,7 @@ def test_what_was_made_of_a_whole_sample_is_not_made_again():
             made.append(row)
             yield len(made)
 
-    dataset = Dataset.of_lists({"a": ["x"] * 150}, ["y"] * 150)
+    dataset = Texts.from_lists({"a": ["x"] * 150}, ["y"] * 150)
     request = Request("key", answers)
     first = [batch.get(request) for batch in answer_ahead(dataset.sample.batches, [request])]
     again = [batch.get(request) for batch in answer_ahead(dataset.batches(), [request])]

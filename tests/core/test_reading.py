@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.files import read_parallel, read_segments, zstd
+from coverage_eval.core.files import zstd
+from coverage_eval.core.texts import read_parallel, read_segments
 from coverage_eval.core.tokenizers import Tokenizer, find_tokens, tokenize
 
 # All white space of Unicode and Python except space, tab and line feed.

@@ -21,8 +21,9 @@ from pyarrow import parquet
 from coverage_eval.core import files
 from coverage_eval.core import tables as tables_module
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
-from coverage_eval.core.files import Column, check_stdin, read_parallel, read_segments, zstd
-from coverage_eval.core.tables import ONE_A_LINE, TextTable, find_text
+from coverage_eval.core.files import zstd
+from coverage_eval.core.tables import ONE_A_LINE, ColumnText, TextTable
+from coverage_eval.core.texts import check_stdin, open_text, read_parallel, read_segments
 
 Columns = Mapping[str, Sequence[str]]
 TEXTS = st.text(st.characters(exclude_characters='\n\t"', exclude_categories=["Cs"]), max_size=8)
@@ -82,7 +83,7 @@ def test_columns_are_the_texts_of_plain_files(folder, name, table):
     with warnings.catch_warnings():  # about carriage returns
         warnings.simplefilter("ignore", CorpusWarning)
         file = TextTable(folder / name)
-        found = list(read_parallel(Column(file, "r"), folder / "h", Column(file, "h")))
+        found = list(read_parallel(ColumnText(file, "r"), folder / "h", ColumnText(file, "h")))
         plain = list(read_parallel(folder / "r", folder / "h", folder / "h"))
         if table["h"][0].startswith("\ufeff") or table["r"][0].startswith("\ufeff"):
             # a byte order mark begins a file, not the first cell below a header
@@ -179,7 +180,7 @@ def test_columns_without_names(tmp_path):
 def test_a_column_alone_has_empty_segments(tmp_path):
     for name, data in {"t": "h\na\n\nb\n", "c": 'h,i\na,\n"",\nb,\n'}.items():
         file = TextTable(write(tmp_path / name, data))
-        assert list(read_segments(Column(file, "h"))) == ["a", "", "b"]
+        assert list(read_segments(ColumnText(file, "h"))) == ["a", "", "b"]
 
 
 @pytest.mark.parametrize(
@@ -210,11 +211,11 @@ def test_pipes_are_tables_too(monkeypatch, name):
     data = WRITERS[name]({"h": ["a", 'b "c"'], "r": ["d", "e"]})
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     tables: dict[str, TextTable] = {}
-    texts = [find_text(f"-:{name}", tables) for name in "hrh"]
-    check_stdin(*texts)
+    texts = [open_text(f"-:{name}", tables) for name in "hrh"]
+    check_stdin(texts)
     assert list(read_parallel(*texts)) == [("a", "d", "a"), ('b "c"', "e", 'b "c"')]
     with pytest.raises(DataError, match="named more than once"):
-        check_stdin(*texts, "-")
+        check_stdin([*texts, open_text("-")])
 
 
 @pytest.mark.parametrize(
@@ -227,14 +228,14 @@ def test_pipes_are_tables_too(monkeypatch, name):
     ],
 )
 def test_a_column_is_named_behind_its_file(name, file, column):
-    text = find_text(name)
-    assert isinstance(text, Column)
-    assert (text.columns.source, text.name) == (file, column)
+    text = open_text(name)
+    assert isinstance(text, ColumnText)
+    assert (text.path, text.column) == (file, column)
 
 
 def test_urls_are_refused():
     with pytest.raises(DataError, match="is a URL; download the file first"):
-        find_text("https://example.org/a.tsv:mt")
+        open_text("https://example.org/a.tsv:mt")
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv", "jsonl", "parquet"])

@@ -18,7 +18,7 @@ from coverage_eval.align.checks import (
 )
 from coverage_eval.core.checks import Check, Inputs, Sample, SampledText, run_checks
 from coverage_eval.core.errors import CorpusWarning, Finding, Severity, warn_of
-from coverage_eval.core.files import read_parallel
+from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import tokenize
 from tests.core.corrupt import (
     Rows,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.measure import Result, measure
 from coverage_eval.core.metric import Metric
 from coverage_eval.coverage.training import add_omission_data
@@ -16,7 +16,7 @@ from tests.grammar import generate
 TRAINING = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(1500, seed=1)]
 
 
-def measured(texts: Dataset, **metrics: Metric) -> Result:
+def measured(texts: Texts, **metrics: Metric) -> Result:
     """The counts of some metrics, fitted to the texts."""
     return measure(texts, {name: metric.fit(texts.sample) for name, metric in metrics.items()})
 

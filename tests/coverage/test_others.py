@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import kendalltau
 
 import coverage_eval as ce
-from coverage_eval.core.batches import Dataset
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.batches import Texts
+from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.training import train_for_omissions
@@ -29,7 +29,7 @@ SYSTEMS = {
 
 def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dict[str, float]:
     systems = {name: SYSTEMS[name.removeprefix("again ")] for name in names}
-    result = measured(Dataset.of_lists(systems, None, SOURCES), o=kind(aligner))
+    result = measured(Texts.from_lists(systems, None, SOURCES), o=kind(aligner))
     return {name: result.score("o", name).score for name in names}
 
 
@@ -43,7 +43,7 @@ def test_an_identical_system_changes_no_figure(special, kind):
 
 def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special):
     """The rule written out, by the scores of each output alone."""
-    texts = Dataset.of_lists(SYSTEMS, None, SOURCES)
+    texts = Texts.from_lists(SYSTEMS, None, SOURCES)
     result = measured(texts, o=Omissions(special, false_alarms=0.3))
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
@@ -98,7 +98,7 @@ def test_flags_agree_with_peoples_labels(shared):
 def test_named_errors_count_as_omissions(special):
     outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
     result = Evaluation(
-        Dataset.of_lists({"x": outputs}, None, SOURCES[:100]),
+        Texts.from_lists({"x": outputs}, None, SOURCES[:100]),
         metrics=(), others={"o": Omissions(special)}, named=True, evidence=True,
     ).run()  # fmt: skip
     kinds = {

@@ -9,7 +9,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import comparison_as_dict
-from coverage_eval.core.batches import Dataset, Row
+from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
@@ -45,7 +45,7 @@ def test_planted_errors_are_found(special):
 def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
-    dataset = Dataset.of_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
+    dataset = Texts.from_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
     result = measured(dataset, o=Omissions(special))
     metric = result.metrics["o"]
     assert isinstance(metric, Omissions)
@@ -84,7 +84,7 @@ def test_each_metric_that_flags_is_gauged(special):
     """A score that finds little says so; short segments are not gauged."""
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
-    dataset = Dataset.of_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
+    dataset = Texts.from_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
     result = measured(dataset, o=Omissions(special), r=REP())
     gauged = gauge_result(result)
     assert list(gauged) == ["o"]
@@ -92,7 +92,7 @@ def test_each_metric_that_flags_is_gauged(special):
     assert sentence.startswith("Omissions, on your text: ")
     low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
     assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
-    short = measured(Dataset.of_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
+    short = measured(Texts.from_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
     assert gauge_result(short) == {}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.core.batches import Dataset, Row
+from coverage_eval.core.batches import Row, Texts
 from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
@@ -98,7 +98,7 @@ def test_systems_are_witnesses_of_each_other(special):
     """No system is its own witness, and a single other system is no witness."""
     names = ("bad", "one", "two", "three")
     systems = {name: texts[:25] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
-    dataset = Dataset.of_lists(systems, None, SOURCES[:25])
+    dataset = Texts.from_lists(systems, None, SOURCES[:25])
     result = measured(dataset, omissions=Omissions(special), additions=Additions(special))
     for name, texts in systems.items():
         peers = [other for key, other in systems.items() if key != name]
@@ -106,7 +106,7 @@ def test_systems_are_witnesses_of_each_other(special):
             alone = find(special, peers, side=side, hypotheses=texts, segments=25)
             assert result.segment_scores(metric, name) == [one.score for one in alone]
     assert "|expect:peers3|" in str(result.score("omissions").signature)
-    two = Dataset.of_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)
+    two = Texts.from_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)
     found = measured(two, omissions=Omissions(special))
     assert found.segment_scores("omissions") == [one.score for one in find(special, [])]
     assert "expect" not in str(found.score("omissions").signature)

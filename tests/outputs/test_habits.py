@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.batches import Dataset, GivenTexts, Row, RowSample
+from coverage_eval.core.batches import Row, RowSample, Texts
 from coverage_eval.core.errors import Severity
 from coverage_eval.outputs.habits import find_far_outputs
 from tests.grammar import generate
@@ -50,13 +50,13 @@ def test_a_spoilt_output_is_found_among_others(kind):
     source, good, other, third, bad = outputs(5)
     right = {"good": good, "third": third, "other": other}
     with Aligner.train(source, good) as aligner:
-        texts = Dataset.of_lists(right | {"third": corrupt(bad)}, None, source)
+        texts = Texts.from_lists(right | {"third": corrupt(bad)}, None, source)
         far, findings = find_far_outputs(texts.sample, aligner)
         assert far == [1]
         assert said in findings[0].message
         assert findings[0].texts == ("third",)
-        assert find_far_outputs(Dataset.of_lists(right, None, source).sample, aligner) == ([], [])
-        peered = Dataset.of_lists({"good": good}, None, source, [corrupt(bad)])
+        assert find_far_outputs(Texts.from_lists(right, None, source).sample, aligner) == ([], [])
+        peered = Texts.from_lists({"good": good}, None, source, [corrupt(bad)])
         assert find_far_outputs(peered.sample, aligner)[0] == [0]
 
 
@@ -112,8 +112,8 @@ def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
     with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
         texts = rows(referenced=referenced, count=count)
         names = [str(number) for number in range(2 + count)]
-        given = GivenTexts(dict(zip(names, names, strict=True)), ["ref"] * referenced, "src")
-        far, findings = find_far_outputs(RowSample(texts, given), aligner)
+        sample = RowSample(texts, names, ["ref"] * referenced, "src")
+        far, findings = find_far_outputs(sample, aligner)
     assert far == [*range(1, 2 + count)]
     # Low scores mean nothing unless the reference shows what is wrong.
     severity = Severity.WARNING if referenced else Severity.UNUSABLE
@@ -136,8 +136,8 @@ def test_words_beside_a_translation_make_it_far(referenced, added, is_far):
         for (source, target), (_, other) in zip(PAIRS, [*PAIRS[9:], *PAIRS[:9]], strict=True)
     ]
     with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
-        given = GivenTexts({"good": "good", "long": "long"}, ["ref"] * referenced, "src")
-        far, findings = find_far_outputs(RowSample(texts, given), aligner)
+        sample = RowSample(texts, ["good", "long"], ["ref"] * referenced, "src")
+        far, findings = find_far_outputs(sample, aligner)
     assert far == [1] * is_far
     assert [finding.check for finding in findings] == ["far-output"] * is_far
     assert all(re.search("has 1[23][0-9]% of the usual length", one.message) for one in findings)

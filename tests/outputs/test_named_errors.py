@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.batches import Dataset, Row
-from coverage_eval.core.files import read_parallel
+from coverage_eval.core.batches import Row, Texts
+from coverage_eval.core.texts import read_parallel
 from coverage_eval.outputs.habits import Vocabulary
 from coverage_eval.outputs.named import (
     KINDS,
@@ -196,7 +196,7 @@ def test_without_a_source_only_the_output_is_judged():
 
 
 def test_findings_count_and_name_the_first_segments():
-    dataset = Dataset.of_lists(
+    dataset = Texts.from_lists(
         {"good": [t for _, t in PAIRS[:600]], "llm": [row.output for row in ROWS]},
         sources=[s for s, _ in PAIRS[:600]],
     )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.files import read_parallel
+from coverage_eval.core.texts import read_parallel
 from tests.reproduction.conftest import SCRIPTS
 
 import score  # isort: skip

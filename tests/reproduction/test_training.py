@@ -19,7 +19,7 @@ pytest.importorskip("tokenizers", reason="tokenizers are not installed")
 
 from coverage_eval.attention import attend_with_credit, coverage_penalty, penalized_score
 from coverage_eval.attention_maps import load
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import SINK
 from tests.conftest import ROOT
 from tests.reproduction.conftest import SCRIPTS

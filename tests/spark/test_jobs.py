@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.evaluation import Evaluation
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
@@ -27,7 +27,7 @@ def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
     with ce.train_for_omissions(SOURCES * 20, TARGETS * 20) as aligner:
         aligner.save(tmp_path / "model")
         texts = {"a": (OUTPUTS * 260 + TARGETS * 260), "src": SOURCES * 520, "ref": TARGETS * 520}
-        dataset = Dataset.of_lists({"a": texts["a"]}, texts["ref"], texts["src"])
+        dataset = Texts.from_lists({"a": texts["a"]}, texts["ref"], texts["src"])
         names = ["rep", "drop", "omissions", "additions"]
         result = Evaluation(dataset, aligner, names).run()
     job = Job("a", (), references=("ref",), source="src").with_metrics(result.metrics)

@@ -15,10 +15,11 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.files import read_parallel, text_name
+from coverage_eval.core.files import file_name
 from coverage_eval.core.machine import counted, parts, progress_bar
+from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import links as word_links
@@ -63,7 +64,7 @@ def align() -> None:
 )  # fmt: skip
 @options.strict_option
 def train(
-    texts: Dataset,
+    texts: Texts,
     output: str,
     purpose: str | None,
     tokenize: str | None,
@@ -81,7 +82,7 @@ def train(
     """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    source, target = texts.given.source, texts.given.references[0]
+    source, target = texts.source, texts.references[0]
     assert source is not None
     with progress_bar("training") as progress:
         reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
@@ -108,7 +109,7 @@ def train(
 @_symmetrize_option
 @options.strict_option
 @options.output_option
-def apply(model: str, texts: Dataset, symmetrize: str, strict: bool, output: str | None) -> None:
+def apply(model: str, texts: Texts, symmetrize: str, strict: bool, output: str | None) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
     The texts are cut into words as the model's training text was.
@@ -166,5 +167,5 @@ def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
     """
     rows = list(read_with_gold(links, gold))
     printable = present_counted([metric() for metric in LINK_METRICS], AER.count(rows), output)
-    findings = check_gold(*zip(*rows, strict=True), name=text_name(gold))
+    findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
     show(warn(printable, findings, {}, strict=output.strict), output)

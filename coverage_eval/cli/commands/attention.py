@@ -22,7 +22,7 @@ from coverage_eval.cli.help import option, parse_list
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import Cell, LazyRows, Printable, Table
-from coverage_eval.core.tables import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from fast_align_wrapper.links import format_links

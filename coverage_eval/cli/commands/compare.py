@@ -21,7 +21,7 @@ from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.segments import evidence_lines, present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, check_source, file_of
+from coverage_eval.core.files import Text, check_file
 from coverage_eval.core.machine import parts, progress_bar
 from coverage_eval.core.measure import TokenMetric
 from coverage_eval.core.metric import setting
@@ -92,7 +92,7 @@ class ComparisonOptions(Evaluation):
     def _how_to_name_the_reference(self) -> str:
         if len(self.texts.systems) < 2:
             return "--ref is missing, or --src to compare without a reference"
-        files = {name: str(text) for name, text in self.texts.given.systems.items()}
+        files = {name: str(text) for name, text in self.texts.systems.items()}
         # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
         named = click.get_current_context().params["files"] or files
         first = files.pop(next(iter(named)))
@@ -112,7 +112,9 @@ class ComparisonOptions(Evaluation):
             DataError: As :func:`coverage_eval.comparison.table.compare`.
             AlignerError: The aligner failed.
         """
-        check_source(*map(file_of, self.scores.values()))  # whose columns are no texts
+        for text in self.scores.values():  # whose columns are no texts
+            if text.path is not None:
+                check_file(text.path)
         lower = self.lower_is_better or ()
         given = {
             name: read_given(name, file, list(self.texts.systems), lower=name in lower)
@@ -294,7 +296,7 @@ def compare(
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
     asked.check()
-    tables.check(asked.texts.systems, output)
+    tables.check(list(asked.texts.systems), output)
     is_detailed = tables.sentence_level and output.output_format == "jsonl"
     comparison = asked.compare(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     result = comparison.measured

@@ -15,7 +15,7 @@ from coverage_eval.cli.kept_rows import SegmentGate, rows_file
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show import Cell, Printable, Table
@@ -53,7 +53,7 @@ WORST = 5
 @options.signature_option
 @options.scoring_options
 def omissions(
-    texts: Dataset,
+    texts: Texts,
     documents: str | None,
     additions: bool,
     false_alarms: float,
@@ -120,7 +120,7 @@ def omissions(
     (named,) = result.computed["named errors"].values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
     reasons = reasons_of(named, flagged, error)
-    cut = result.computed.get("documents", {}).get(texts.systems[0], ())
+    cut = result.computed.get("documents", {}).get(result.systems[0], ())
     if not output.by_segment:
         printed = _present_flags(result, flagged, reasons, output)
     else:

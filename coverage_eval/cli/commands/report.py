@@ -40,7 +40,7 @@ def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, ou
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    files = _by_system(maps, asked.texts.systems)
+    files = _by_system(maps, list(asked.texts.systems))
     asked.check()
     attention = {name: read_maps(file) for name, file in files.items()}
     comparison = asked.compare(evidence=True)

@@ -13,7 +13,7 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import add_options, as_object, click_option, option
 from coverage_eval.cli.kept_rows import SegmentGate, rows_file
 from coverage_eval.cli.output import present_result, show, warn
-from coverage_eval.core.batches import Dataset
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import StopWords
@@ -44,7 +44,7 @@ def score_command(name: str) -> click.Command:
     has_references = "references" in needs
 
     def command(
-        texts: Dataset,
+        texts: Texts,
         output: options.ScoreOutput,
         documents: str | None = None,
         jobs: int = 1,

@@ -206,7 +206,10 @@ def with_passages(
         return printed
     passages = [passage for cut in documents for passage in cut.passages]
     extra = [
-        (cut.name, piece) for cut in documents for line in cut.line_cuts() for piece in line.extra
+        (cut.name, piece)
+        for cut in documents
+        for line in cut.line_matches()
+        for piece in line.extra
     ]
 
     def place(document: str, where: object) -> str:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.batches import Batch, Dataset, Row, RowSample
+from coverage_eval.core.batches import Batch, Row, RowSample, Texts
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.measure import TextMetric
@@ -301,7 +301,7 @@ class METEOR(TextMetric):
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
         """All matches of a segment with its best reference, in the order of the reference."""
-        texts = Dataset.of_segment(hypothesis, reference, source)
+        texts = Texts.from_segment(hypothesis, reference, source)
         (pair,) = self._align_batch(list(texts.rows()))
         return _matches(pair)
 

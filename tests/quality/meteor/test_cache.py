@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.core.batches import GivenTexts, Row, RowSample
+from coverage_eval.core.batches import Row, RowSample
 from coverage_eval.quality.meteor import METEOR, metric, paraphrases
 from coverage_eval.quality.meteor.metric import FIELDS
 from coverage_eval.quality.meteor.paraphrases import (
@@ -51,7 +51,7 @@ def test_the_index_is_built_once(table, cache, monkeypatch):
 
 def test_other_processes_get_the_index_that_was_made(table, cache, monkeypatch):
     monkeypatch.setattr(metric, "data_file", lambda _: table)
-    german = RowSample([Row((), ("das haus " * 50,))], GivenTexts({}, ["ref"]))
+    german = RowSample([Row((), ("das haus " * 50,))], [], ["ref"])
     fitted = METEOR().fit(german)
     assert fitted.remarks
     assert not cache.exists()

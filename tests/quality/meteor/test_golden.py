@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Row
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.texts import read_segments
 from coverage_eval.quality.meteor import METEOR
 from coverage_eval.quality.meteor.metric import FIELDS, score_parts
 from tests.quality.meteor.texts import count

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.batches import GivenTexts, Row, RowSample
-from coverage_eval.core.files import read_segments
+from coverage_eval.core.batches import Row, RowSample
+from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor import METEOR, words
 from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor
@@ -115,7 +115,7 @@ def test_norm_lowercases_any_text_and_replaces_its_marks(text):
 
 
 def sample_of(rows: Iterable[Row]) -> RowSample:
-    return RowSample(rows, GivenTexts({}, ["ref"]))
+    return RowSample(rows, [], ["ref"])
 
 
 def looks_english(segments: Iterable[Segment]) -> bool:

@@ -1,0 +1,271 @@
+"""From names and lists to texts, and texts that are read in parallel.
+
+A text is named by its file, such as ``out.txt``, ``-`` or ``out.txt.gz``, or by a column of a table
+behind its file, such as ``out.jsonl:mt``. In Python it may also be a list of segments.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set, Sized
+from itertools import chain, tee
+from operator import itemgetter
+from os import PathLike as OsPathLike
+from typing import Any
+
+from coverage_eval.core import files
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import (
+    FileText,
+    ListText,
+    PathLike,
+    Text,
+    check_file,
+    zip_lines,
+)
+from coverage_eval.core.tables import ColumnText, TextTable
+from coverage_eval.core.tokenizers import Segment
+
+_TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
+_NAMED = re.compile(
+    rf"(?P<file>{_TABLE.pattern}|-|/dev/(?:stdin|fd/\d+)):(?P<column>.+)", re.I | re.S
+)
+"""A table, and after the first colon behind its ending, a column."""
+
+_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+
+
+def open_text(name: PathLike, tables: MutableMapping[str, TextTable] | None = None) -> Text:
+    """What a name means: a file of lines, or a column of a table.
+
+    An existing file whose name has a colon is that file. Otherwise the column follows the first
+    colon after a table's ending, or after ``-`` or ``/dev/fd/N``. A pipe becomes a text that can be
+    read several times.
+
+    Args:
+        name: Such as ``out.txt``, ``-``, ``out.jsonl.gz:mt`` or ``-:mt``.
+        tables: The tables of other names, so that columns of one table are read together.
+
+    Raises:
+        DataError: The name is a URL.
+    """
+    if _URL.match(str(name)):
+        raise DataError(f"{name}: is a URL; download the file first, and name it here")
+    file, column = split_name(name)
+    if not column:
+        return FileText(name)
+    tables = {} if tables is None else tables
+    file = files.STDIN if file == "/dev/stdin" else file
+    return ColumnText(tables.setdefault(file, TextTable(file)), column)
+
+
+def split_name(name: PathLike) -> tuple[str, str]:
+    """The file in a name, and the column; empty if the name has none."""
+    # A text may be too long for a path.
+    found = None if os.path.exists(name) else _NAMED.fullmatch(str(name))  # noqa: PTH110
+    return (found["file"], found["column"]) if found else (str(name), "")
+
+
+def read_segments(source: PathLike | Text) -> Iterator[str]:
+    """The segments of a text by its name: a file of lines, or a column of a table.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "out.jsonl"
+    ...     _ = path.write_text('{"mt": "a red house"}\\n{"mt": ""}\\n', encoding="utf-8")
+    ...     list(read_segments(f"{path}:mt"))
+    ['a red house', '']
+
+    Args:
+        source: Such as ``out.txt``, ``out.txt.gz``, ``-`` or ``out.jsonl:mt``.
+
+    Raises:
+        DataError: As :class:`~coverage_eval.core.files.FileText` and
+            :meth:`~coverage_eval.core.tables.TextTable.texts`; the name is a URL, or a table's
+            without a column.
+    """
+    if isinstance(source, Text):
+        return iter(source)
+    if is_table(source):
+        names = ", ".join(TextTable(source).names())
+        raise DataError(f"{source} is a table: name a column of it, as {source}:COLUMN: {names}")
+    return iter(open_text(source))
+
+
+def is_text(name: PathLike) -> bool:
+    """Whether a name is that of a file that exists, or of a column of one."""
+    return os.path.exists(split_name(name)[0])  # noqa: PTH110
+
+
+def is_table(name: PathLike) -> bool:
+    """Whether a name is that of a table, and lacks a column."""
+    file, column = split_name(name)
+    return not column and _TABLE.fullmatch(file) is not None
+
+
+_STDIN_NAMES = {files.STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+
+
+def check_stdin(texts: Iterable[Text]) -> None:
+    """Raise if standard input is named twice, because each reader would get only a part.
+
+    Columns of one table count once, because they are read together.
+
+    Raises:
+        DataError: Two names mean standard input.
+    """
+    from_stdin = [text for text in texts if str(text.path) in _STDIN_NAMES]
+    if len({getattr(text, "table", text) for text in from_stdin}) > 1:
+        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+
+
+def read_parallel(*sources: PathLike | Text) -> Iterator[tuple[Any, ...]]:
+    """Read parallel texts segment by segment, such as hypothesis and reference.
+
+    Args:
+        sources: At least one text or name of a text; standard input at most once. Columns of one
+            table are read in one pass.
+
+    Returns:
+        A tuple for each line, with a segment of each text.
+
+    Raises:
+        DataError: A text cannot be read, as :class:`~coverage_eval.core.files.FileText` says; the
+            texts have unequal numbers of segments (all names, all counts), or none at all; standard
+            input is named twice.
+    """
+    texts = [item if isinstance(item, Text) else open_text(item) for item in sources]
+    check_stdin(texts)
+    for text in texts:
+        if text.path is not None:
+            check_file(text.path)
+    columns: dict[TextTable, list[str]] = {}
+    for text in texts:
+        if isinstance(text, ColumnText):
+            columns.setdefault(text.table, []).append(text.column)
+    passes = {table: iter(tee(table.texts(names), len(names))) for table, names in columns.items()}
+    streams: list[Iterator[Any]] = []
+    for text in texts:
+        if isinstance(text, ColumnText):
+            index = columns[text.table].index(text.column)
+            streams.append(map(itemgetter(index), next(passes[text.table])))
+        else:
+            streams.append(iter(text))
+    names = [text.name for text in texts]
+    return zip_lines(names, streams, empty=f"{' and '.join(names)}: no segments: the file is empty")
+
+
+def split_references(
+    hypotheses: Sequence[Segment], references: Sequence[Any]
+) -> list[Sequence[Segment]]:
+    """The list of references, from a list of segments or a list of such lists.
+
+    >>> split_references(["a b", "c"], iter(["a b", "d"]))
+    [['a b', 'd']]
+    >>> split_references(["a b", "c"], [["a b", "c"], ["a", "c d"]])
+    [['a b', 'c'], ['a', 'c d']]
+
+    If hypotheses are strings, ``["a b", "c"]`` is one reference of two segments, and
+    ``[["a b", "c"], ["a", "c d"]]`` are two references, as in sacreBLEU. If hypotheses are lists of
+    tokens, one reference is a list of lists of tokens.
+
+    Raises:
+        DataError: One list per segment instead of one list per reference, or several references of
+            strings for hypotheses of tokens.
+        TypeError: Something other than a list of segments.
+    """
+    # Iterators can be looked at only once.
+    references = [
+        list(item) if isinstance(item, Iterator) else item
+        for item in segments_of(references, "the reference")
+    ]
+    if depth(references) <= max(1, depth(hypotheses)):
+        _check_tokens(hypotheses, references)
+        return [references]
+    number = len(references)
+    sizes = {len(item) for item in references if isinstance(item, Sized)}
+    if number == len(hypotheses) != 1 and sizes - {number}:
+        raise DataError(
+            f"{number} lists of references for {number} segments: give one list a reference, each "
+            "with a segment for every hypothesis, not one list a segment"
+        )
+    return references
+
+
+def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
+    """Raise if several references of strings were taken for one reference of tokens."""
+    ours = chain.from_iterable(hypotheses)
+    tokens = [*chain.from_iterable(item for item in reference if not isinstance(item, str))]
+    phrases = sum(" " in token for token in tokens if isinstance(token, str))
+    if 2 * phrases >= max(1, len(tokens)) and not any(" " in token for token in ours):
+        raise DataError(
+            "the tokens of the reference hold spaces, as if they were whole segments: with "
+            "hypotheses as lists of tokens, several references are lists of lists of tokens"
+        )
+
+
+def depth(value: Any) -> int:
+    """How deep lists are nested: 0 for a string, 1 for a list of strings or an empty list."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return 0
+    return 1 + max(map(depth, value), default=0)
+
+
+def numbered(what: str, texts: Sequence[Any]) -> list[str]:
+    """The names of several texts, such as ``reference 1`` and ``reference 2``."""
+    return [f"{what} {number}" for number in range(1, len(texts) + 1)]
+
+
+def list_text(name: str, segments: Any, joined: bool = False) -> ListText:
+    """A text from a list of segments, or from the name of a text.
+
+    Args:
+        name: What messages call it.
+        segments: As :func:`segments_of` takes them.
+        joined: Whether lists of tokens become strings, with spaces between the tokens.
+
+    Raises:
+        TypeError: As :func:`segments_of`; a segment is neither a string nor a list of tokens.
+    """
+    listed = list(segments_of(segments, name))
+    for number, segment in enumerate(listed, start=1):
+        if not isinstance(segment, (str, Sequence)) or isinstance(segment, bytes):
+            raise TypeError(
+                f"{name}: segment {number} is neither a string nor a list of tokens: "
+                f"{type(segment).__name__}"
+            )
+    if joined:
+        listed = [item if isinstance(item, str) else " ".join(item) for item in listed]
+    return ListText(name, listed)
+
+
+def output_text(name: str, output: Any, unaligned: bool) -> ListText:
+    """As :func:`list_text`; a single string is an output's lines, if lines need not match."""
+    is_whole = unaligned and isinstance(output, str)
+    return list_text(name, output.split("\n") if is_whole else output, unaligned)
+
+
+def segments_of(segments: Any, name: str) -> Iterable[Any]:
+    """A list of segments as it is, or the segments of a text by its name, such as ``out.jsonl:mt``.
+
+    Args:
+        segments: The list, or the name of a file that exists or of its column.
+        name: What messages call it.
+
+    Raises:
+        TypeError: Another string, a mapping, a set or a data frame, which would give its keys, or
+            nothing to iterate over.
+    """
+    if isinstance(segments, (str, OsPathLike)) and is_text(segments):
+        return read_segments(segments)
+    if isinstance(segments, (str, bytes, OsPathLike)):
+        raise TypeError(
+            f"{name} is a list of segments, not a single string, and there is no file "
+            f"{segments!r:.60}"
+        )
+    is_frame = hasattr(segments, "columns")
+    if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
+        raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
+    return segments
