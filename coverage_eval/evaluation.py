@@ -122,11 +122,11 @@ class Evaluation:
 
         _, fitting, counting = self._stages
         shown = counted(metrics.items(), fitting, len(metrics))
-        metrics = {name: metric.fit(sample) for name, metric in shown}
+        fitted = {name: metric.fit(sample) for name, metric in shown}
         needs_named_errors = self.named or any("named errors" in m.needs for m in metrics.values())
         result = measure(
             texts,
-            metrics,
+            fitted,
             computed={NAMED_ERRORS: learn_named(sample, aligner).request}
             if needs_named_errors
             else {},
@@ -141,6 +141,7 @@ class Evaluation:
             # Documents' own notes tell of lines that are missing.
             kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
             known += named_findings(named, result.segments, kinds)
+        known += [finding for metric in fitted.values() for finding in metric.findings]
         findings, unknown = check_inputs(sample, metrics.values(), known=known)
         tokens = Tokenizer(tokenize, self.lowercase)
         documents = cut.documents if cut else {}
@@ -185,9 +186,9 @@ class Evaluation:
                     "--prepare-for omissions -o MODEL' makes"
                 )
             for name, metric in metrics.items():
-                if remarks := metric.fit(self.dataset.sample).remarks:
+                if findings := metric.fit(self.dataset.sample).findings:
                     columns.remove(name)
-                    left_out.append(f"no {metric.name} in the table: {remarks[0].message}")
+                    left_out.append(f"no {metric.name} in the table: {findings[0].message}")
         if not (columns or self.others):
             raise ValueError("no metric to compare by")
         return columns, [Finding("left-out", said, severity=Severity.NOTE) for said in left_out]

@@ -11,11 +11,13 @@ sends the model to each executor once; a Python worker keeps its aligner from ta
 from __future__ import annotations
 
 import argparse
+import io
 import os
+import pickle
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +30,7 @@ from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_use
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.measure import aligner_of, count_batches
-from coverage_eval.core.metric import Metric, Score
+from coverage_eval.core.metric import Fitted, Metric, Score
 from coverage_eval.registry import make_metric
 
 try:
@@ -63,6 +65,8 @@ class Job:
         keys: Further columns to keep beside the scores.
         peers: Columns of other systems' outputs, which show what can be translated.
         settings: Settings of the metrics by name, such as ``{"rep": {"n": 3}}``.
+        fitted: The metrics as :meth:`fit` has fitted them, pickled without the model; empty if they
+            adapt to no text.
     """
 
     hypothesis: str
@@ -72,6 +76,7 @@ class Job:
     keys: tuple[str, ...] = ()
     peers: tuple[str, ...] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fitted: bytes = field(default=b"", repr=False)
 
     @property
     def columns(self) -> list[str]:
@@ -80,7 +85,7 @@ class Job:
         texts = [self.hypothesis, *self.references, *self.peers, *source]
         return list(dict.fromkeys([*self.keys, *texts]))
 
-    def make(self, model: str | None = None) -> dict[str, Metric]:
+    def make(self, model: str | None = None) -> dict[str, Fitted]:
         """The metrics by name, as :meth:`fit` has fitted them; else they adapt to no text.
 
         Args:
@@ -89,15 +94,19 @@ class Job:
         Raises:
             ValueError: No metric has one of the names, or it needs a model.
         """
-        return {name: metric.fit(self._sample()) for name, metric in self._unfitted(model).items()}
-
-    def _unfitted(self, model: str | None) -> dict[str, Metric]:
         aligner = None if model is None else _load(model)
+        if self.fitted:
+            fitted: dict[str, Fitted] = _Unpickler(self.fitted, aligner).load()
+            return fitted
+        return self._fit(self._sample(), aligner)
+
+    def _fit(self, sample: RowSample, aligner: ModelAligner | None) -> dict[str, Fitted]:
         words = {"source_tokens": aligner.source_tokens} if aligner else {}
-        return {
+        metrics = {
             name: make_metric(name, {"aligner": aligner, **words, **self.settings.get(name, {})})
             for name in self.metrics
         }
+        return {name: metric.fit(sample) for name, metric in metrics.items()}
 
     def _sample(self, rows: Iterable[Row] = ()) -> RowSample:
         return RowSample(rows, [ONE_SYSTEM], self.references, self.source, self.peers)
@@ -121,24 +130,17 @@ class Job:
         lowest = functions.xxhash64(*(f"`{name}`" for name in self.columns))
         drawn = chosen.orderBy(lowest).limit(SAMPLE_ROWS).toArrow()
         sample = self._sample(row for batch in drawn.to_batches() for row in self._rows(batch))
-        unfitted = self._unfitted(model)
-        return self.with_metrics({name: metric.fit(sample) for name, metric in unfitted.items()})
+        return self.with_fitted(self._fit(sample, None if model is None else _load(model)))
 
-    def with_metrics(self, metrics: Mapping[str, Metric]) -> Job:
+    def with_fitted(self, fitted: Mapping[str, Fitted]) -> Job:
         """This job with metrics that are fitted, as those of a result of one process are.
 
         Args:
-            metrics: The metrics by name; each executor gives them its own copy of the model.
+            fitted: The metrics by name; each executor gives them its own copy of the model.
         """
-        settings = {
-            name: {
-                item.name: getattr(metric, item.name)
-                for item in fields(metric)
-                if item.name not in metric.model_fields
-            }
-            for name, metric in metrics.items()
-        }
-        return replace(self, metrics=tuple(metrics), settings=settings)
+        pickled = io.BytesIO()
+        _Pickler(pickled).dump(dict(fitted))
+        return replace(self, metrics=tuple(fitted), fitted=pickled.getvalue())
 
     def score_batches(
         self, batches: Iterable[pa.RecordBatch], model: str | None = None
@@ -150,7 +152,7 @@ class Job:
             AlignerError: The aligner failed.
         """
         metrics = self.make(model)
-        aligner = aligner_of(metrics.values())
+        aligner = aligner_of(metric.metric for metric in metrics.values())
         read: deque[pa.RecordBatch] = deque()
 
         def checked() -> Iterator[Batch]:
@@ -169,10 +171,12 @@ class Job:
             batch = read.popleft()
             columns = {key: batch.column(key) for key in self.keys}
             for name, metric in metrics.items():
-                ranks = metric.rank(made)
-                scores = metric.segment_scores(counts[name][0]) if ranks is None else ranks[0]
+                known = metric.segment_scores(made)
+                scores = metric.metric.scores_of(counts[name][0]) if known is None else known[0]
                 cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[name][0].T)]
-                columns[name] = pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
+                columns[name] = pa.StructArray.from_arrays(
+                    cells, fields=list(_fields(metric.metric))
+                )
             yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
     def _rows(self, batch: pa.RecordBatch) -> Iterator[Row]:
@@ -196,6 +200,24 @@ class Job:
         for number, text in enumerate(column(self.hypothesis)):
             references, peers = (tuple(texts[number] for texts in side) for side in sides)
             yield Row((text,), references, sources[number], peers)
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles metrics without their model."""
+
+    def persistent_id(self, obj: object) -> str | None:
+        return "aligner" if isinstance(obj, ModelAligner) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Unpickles metrics with an executor's own model."""
+
+    def __init__(self, pickled: bytes, aligner: ModelAligner | None) -> None:
+        super().__init__(io.BytesIO(pickled))
+        self._aligner = aligner
+
+    def persistent_load(self, _: object) -> ModelAligner | None:
+        return self._aligner
 
 
 def _fields(metric: Metric) -> Iterator[pa.Field]:
@@ -225,7 +247,7 @@ def score_frame(frame: DataFrame, job: Job, model: str | None = None) -> DataFra
 
     chosen = frame.select(*(f"`{name}`" for name in job.columns))
     metrics = job.make(model)
-    structs = [(name, pa.struct(list(_fields(metric)))) for name, metric in metrics.items()]
+    structs = [(name, pa.struct(list(_fields(metric.metric)))) for name, metric in metrics.items()]
     keys = [chosen.schema[name] for name in job.keys]
     schema = StructType([*keys, *from_arrow_schema(pa.schema(structs)).fields])
     name = None
@@ -256,7 +278,8 @@ def corpus_scores(scored: DataFrame, job: Job, model: str | None = None) -> dict
     """
     from pyspark.sql import functions
 
-    metrics = job.make(model)
+    fitted = job.make(model)
+    metrics = {name: metric.metric for name, metric in fitted.items()}
     sums = [
         functions.sum(functions.col(f"`{name}`.`{statistic}`")).alias(f"{name} {statistic}")
         for name, metric in metrics.items()
@@ -267,7 +290,8 @@ def corpus_scores(scored: DataFrame, job: Job, model: str | None = None) -> dict
     for name, metric in metrics.items():
         values = [[row[f"{name} {statistic}"] or 0 for statistic in metric.statistic_names]]
         statistics = np.array(values, metric.statistic_type)
-        scores[name] = metric.score(statistics, references=len(job.references))
+        signature = fitted[name].sign(references=len(job.references))
+        scores[name] = replace(metric.score(statistics), signature=signature)
     return scores
 
 

@@ -84,7 +84,7 @@ def test_functions_have_the_settings_of_their_metrics(name):
     own = {
         item.name: item.default_factory() if callable(item.default_factory) else item.default
         for item in dataclasses.fields(kind)
-        if item.name not in {"aligner", "remarks"}
+        if item.name not in {"aligner"}
     }
     assert named == own
     (how,) = [p.annotation for p in parameters if p.kind is p.VAR_KEYWORD]

@@ -313,6 +313,6 @@ def present_counted(
 
     if not output.by_segment:
         return present_scores([*map(score, [formula] if output.score_only else formulas)])
-    columns = {other.name: other.segment_scores(statistics) for other in others}
+    columns = {other.name: other.scores_of(statistics) for other in others}
     evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
-    return present_segments(score(formula), formula.segment_scores(statistics), evidence, output)
+    return present_segments(score(formula), formula.scores_of(statistics), evidence, output)

@@ -50,7 +50,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
         members = classes == number
         for system in result.systems:
             scores = [
-                metric.segment_scores(
+                metric.scores_of(
                     result.statistics_of(key, system)[members].sum(axis=0, keepdims=True)
                 )[0]
                 for key, metric in result.metrics.items()

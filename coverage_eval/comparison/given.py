@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Text, check_columns, file_name, zip_lines
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Measure, Signature, Statistics
+from coverage_eval.core.metric import Fitted, Measure, Signature, Statistics
 from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.texts import open_text
 from coverage_eval.registry import METRICS, metric_class
@@ -72,8 +72,8 @@ class GivenScores(TextMetric):
         "Their mean may differ from that program's own corpus score."
     )
 
-    def fit(self, sample: RowSample) -> GivenScores:
-        """This metric with the scores of the systems, in their order.
+    def fit(self, sample: RowSample) -> FittedScores:
+        """Return the scores of the systems, in their order.
 
         A segment that lacks the score of one of them has none for the others either.
 
@@ -81,7 +81,7 @@ class GivenScores(TextMetric):
             DataError: A system has no scores, or several systems have too few in common.
         """
         if not sample.is_named:
-            return self
+            return FittedScores(self, self.values)
         for system in sample.systems:
             if system not in self.values:
                 known = ", ".join(self.values)
@@ -101,26 +101,30 @@ class GivenScores(TextMetric):
             ]
             for system, scores in chosen.items()
         }
-        return replace(self, values=values)
-
-    @property
-    def remarks(self) -> Sequence[Finding]:
-        """How many segments lack a score, so that they are left out for every system."""
-        segments = max(map(len, self.values.values()), default=0)
-        scored = sum(None not in scores for scores in zip(*self.values.values(), strict=False))
-        if scored == segments:
-            return ()
-        of_all = " of every system" if len(self.values) > 1 else ""
-        said = (
-            f"{self.origin}: {scored:,} of {segments:,} segments have a score{of_all}; only these "
-            f"count for {self.name}"
-        )
-        return [Finding("caveat", said)]
+        return FittedScores(self, values)
 
     def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
-        scores = repr([list(own) for own in self.values.values()])
-        return Signature.of(self.name, given=sha256(scores.encode()).hexdigest()[:8])
+        return _sign(self.name, self.values)
+
+
+class FittedScores(Fitted):
+    """Given scores of the systems of a test set.
+
+    Args:
+        metric: The settings.
+        values: The scores of each segment by system, in the order of the systems; None for a
+            missing score.
+    """
+
+    def __init__(self, metric: GivenScores, values: Mapping[str, Sequence[float | None]]) -> None:
+        self.metric: GivenScores = metric
+        self.values = values
+        self.findings = _missing_scores(metric, values)
+
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
+        """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
+        return _sign(self.metric.name, self.values)
 
     def requests(self) -> Sequence[Request]:
         """The scores of each segment."""
@@ -128,8 +132,8 @@ class GivenScores(TextMetric):
 
     def _of_rows(self, rows: Iterable[Row]) -> Iterator[tuple[float | None, ...]]:
         columns = zip_lines(
-            ["the text", *(f"{self.origin}, {system}" for system in self.values)],
-            [rows, *(((score,) for score in own) for own in self.values.values())],
+            ["the text", *(f"{self.metric.origin}, {system}" for system in self.values)],
+            [rows, *(((score,) for score in scores) for scores in self.values.values())],
         )
         return (tuple(score for (score,) in scores) for _, *scores in columns)
 
@@ -138,6 +142,27 @@ class GivenScores(TextMetric):
         scores: NDArray[Any] = np.array(batch.get(*self.requests()), dtype=np.float64).T
         known = ~np.isnan(scores)
         return np.stack([np.where(known, scores, 0.0), known], axis=-1)
+
+
+def _sign(name: str, values: Mapping[str, Sequence[float | None]]) -> Signature:
+    scores = repr([list(of_system) for of_system in values.values()])
+    return Signature.of(name, given=sha256(scores.encode()).hexdigest()[:8])
+
+
+def _missing_scores(
+    metric: GivenScores, values: Mapping[str, Sequence[float | None]]
+) -> list[Finding]:
+    """How many segments lack a score, so that they are left out for every system."""
+    segments = max(map(len, values.values()), default=0)
+    scored = sum(None not in scores for scores in zip(*values.values(), strict=False))
+    if scored == segments:
+        return []
+    of_all = " of every system" if len(values) > 1 else ""
+    message = (
+        f"{metric.origin}: {scored:,} of {segments:,} segments have a score{of_all}; only these "
+        f"count for {metric.name}"
+    )
+    return [Finding("caveat", message)]
 
 
 Scores = dict[str, dict[int, float | None]]

@@ -422,8 +422,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; Holm-corrected "
                 "in each metric over the systems, in the verdict over all pairs and metrics)."
             )
-    names = {metric.name for metric in metrics}
-    notes += filter(None, (metric.caveat(names - {metric.name}) for metric in metrics))
+    notes += [metric.table_limits for metric in metrics if metric.table_limits]
     return notes + [
         f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
         for name, trust in comparison.trust.items()

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.core.batches import ONE_SYSTEM, Batch, Request, Row, Texts, answer_ahead
+from coverage_eval.core.batches import (
+    ONE_SYSTEM,
+    Batch,
+    Request,
+    Row,
+    RowSample,
+    Texts,
+    answer_ahead,
+)
 from coverage_eval.core.errors import Finding, require_integer
 from coverage_eval.core.machine import DiskList, Progress, counted, no_progress, started_processes
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Floats, Metric, Score, Statistics, setting
+from coverage_eval.core.metric import Fitted, Floats, Metric, Score, Statistics, setting
 from coverage_eval.core.show import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer
@@ -36,6 +44,7 @@ class Result:
 
     Attributes:
         metrics: The metrics by name.
+        fitted: What counted them, by the same names.
         systems: Names of the systems.
         statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
         segments: Number of segments.
@@ -52,6 +61,7 @@ class Result:
     """
 
     metrics: Mapping[str, Metric]
+    fitted: Mapping[str, Fitted]
     systems: tuple[str, ...]
     statistics: Mapping[str, Statistics]
     segments: int
@@ -83,17 +93,18 @@ class Result:
             DataError: The score is undefined; the message says why.
         """
         metric, statistics = self.metrics[name], self.statistics_of(name, system)
+        signature = self.fitted[name].sign(references=self.references)
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-        score = metric.score(statistics, references=self.references)
+        score = metric.score(statistics)
         are_sums = len(statistics) < self.segments
         return replace(
             score,
             system=system,
             segments=self.segments,
             interval=interval,
-            signature=score.signature.with_settings(self.signed),
+            signature=signature.with_settings(self.signed),
             of_segments=None if are_sums else partial(self.segment_scores, name, system),
         )
 
@@ -101,7 +112,7 @@ class Result:
         """The scores of a system's segments by a metric; None where they are undefined."""
         if name in self.ranks:
             return list(self.ranks[name][self._index(system)].tolist())
-        return self.metrics[name].segment_scores(self.statistics_of(name, system))
+        return self.metrics[name].scores_of(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
         """Why segments have their scores, by segment, then system; computed on demand.
@@ -112,7 +123,7 @@ class Result:
         Raises:
             ValueError: Evidence was not asked for when this was measured.
         """
-        explain, width = self.metrics[name].explain, len(self.systems)
+        explain, width = self.fitted[name].explain, len(self.systems)
         explanations = self._of_texts(
             name, lambda batch: chain.from_iterable(explain(batch)), width
         )
@@ -174,7 +185,7 @@ class Result:
 
 def measure(
     dataset: Texts,
-    metrics: Mapping[str, Metric],
+    fitted: Mapping[str, Fitted],
     *,
     computed: Mapping[str, Request] = {},
     jobs: int = 1,
@@ -185,7 +196,7 @@ def measure(
 
     Args:
         dataset: The texts.
-        metrics: The metrics by name, fitted to a sample of the texts.
+        fitted: The metrics by name, fitted to a sample of the texts.
         computed: What else features make of every row. The result has it by the same key and the
             segment from 0, for segments where there was something.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
@@ -203,20 +214,20 @@ def measure(
     require_integer("jobs", jobs, 1)
     kept: DiskList[Batch] = DiskList()
     starts: list[int] = []
-    blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
+    blocks: dict[str, list[Statistics]] = {name: [] for name in fitted}
     ranks: defaultdict[str, list[Floats]] = defaultdict(list)
     collected: dict[str, dict[int, Any]] = {key: {} for key in computed}
     segments = 0
     size = dataset.sample.size
-    results = count_batches(metrics, dataset.batches(), also=computed.values(), jobs=jobs)
+    results = count_batches(fitted, dataset.batches(), also=computed.values(), jobs=jobs)
     for batch, counts in counted(results, progress, size, lambda result: len(result[0])):
         for name, block in counts.items():
             blocks[name].append(block)
         for key, request in computed.items():
             rows = enumerate(batch.get(request), start=segments)
             collected[key].update((number, answer) for number, answer in rows if any(answer))
-        for name, metric in metrics.items():
-            if (scores := metric.rank(batch)) is not None:
+        for name, metric in fitted.items():
+            if (scores := metric.segment_scores(batch)) is not None:
                 ranks[name].append(scores)
         if evidence or ranks:
             kept.append(batch)
@@ -224,7 +235,8 @@ def measure(
         segments += len(batch)
     statistics = {name: np.concatenate(several, axis=1) for name, several in blocks.items()}
     return Result(
-        metrics, tuple(dataset.systems), statistics, segments, len(dataset.references), kept,
+        {name: metric.metric for name, metric in fitted.items()}, fitted,
+        tuple(dataset.systems), statistics, segments, len(dataset.references), kept,
         computed=collected,
         ranks={name: np.concatenate(several, axis=1) for name, several in ranks.items()},
         starts=starts,
@@ -232,23 +244,23 @@ def measure(
 
 
 def count_batches(
-    metrics: Mapping[str, Metric],
+    fitted: Mapping[str, Fitted],
     batches: Iterable[Batch],
     *,
     also: Iterable[Request] = (),
     jobs: int = 1,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
-    """Each batch with the statistics of metrics that fit its texts, by name.
+    """Each batch with the statistics of metrics that are fitted to its texts, by name.
 
     Args:
-        metrics: The metrics; those that need links are counted here, while the aligner works ahead.
+        fitted: The metrics; those that need links are counted here, while the aligner works ahead.
         batches: The segments, in order.
         also: What else is asked of the batches.
         jobs: As in :func:`measure`.
     """
-    requests = {name: metric.requests() for name, metric in metrics.items()}
-    alone = {name: metric for name, metric in metrics.items() if not requests[name]}
-    aligned = {name: metric for name, metric in metrics.items() if requests[name]}
+    requests = {name: metric.requests() for name, metric in fitted.items()}
+    alone = {name: metric for name, metric in fitted.items() if not requests[name]}
+    aligned = {name: metric for name, metric in fitted.items() if requests[name]}
     batches = iter(batches)
     first = list(islice(batches, jobs)) if jobs > 1 else []  # no more processes than batches
     with started_processes(len(first) if alone else 1) as pool:
@@ -258,9 +270,9 @@ def count_batches(
             yield batch, {**counts, **count_batch(aligned, batch)}
 
 
-def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
+def count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statistics]:
     """The statistics of a batch by metric; none if it has no segments."""
-    return {name: metric.count(batch) for name, metric in metrics.items()} if len(batch) else {}
+    return {name: metric.count(batch) for name, metric in fitted.items()} if len(batch) else {}
 
 
 def _map(
@@ -359,8 +371,22 @@ class TextMetric(Metric):
         return measure(texts, {self.name: self.fit(texts.sample)}, **how)
 
 
+@dataclass(frozen=True)
+class FixedMetric(TextMetric, Fitted):
+    """A metric that adapts to no text, so that its settings are all that it counts by."""
+
+    @property
+    def metric(self) -> Metric:  # type: ignore[override]  # the others keep it as an attribute
+        """The metric itself."""
+        return self
+
+    def fit(self, sample: RowSample) -> Fitted:  # noqa: ARG002 (it adapts to no text)
+        """The metric itself."""
+        return self
+
+
 @dataclass(frozen=True, kw_only=True)
-class TokenMetric(TextMetric):
+class TokenMetric(FixedMetric):
     """A metric of tokens, with a tokeniser.
 
     Args:

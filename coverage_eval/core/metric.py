@@ -1,15 +1,16 @@
-"""What a metric is: settings, counts, a formula of their sums, what explains them.
+"""What a metric is: settings with a formula, and what counts a test set by them.
 
-A metric is a frozen dataclass of settings (:func:`setting`). It *counts* sufficient statistics
-``[systems, segments, k]`` of a batch, *explains* them by marks, and has a *formula* of their
-sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
-the same formula, so they cannot disagree.
+A :class:`Metric` is a frozen dataclass of settings (:func:`setting`). It is *fitted* to a sample of
+the texts; a :class:`Fitted` *counts* sufficient statistics ``[systems, segments, k]`` of a batch
+and *explains* them by marks. The metric's *formula* makes a score of their sum. Segment scores,
+corpus scores, intervals, paired tests and Spark all use the same counts and the same formula, so
+they cannot disagree.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -282,7 +283,7 @@ class Formula:
         counted = {"refs": references} if references else {}
         return Signature.of(self.name, **counted, **self.settings())
 
-    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+    def scores_of(self, statistics: Statistics) -> list[float | None]:
         """The score of each segment, None where it is undefined; unit as the corpus score."""
         return [None if np.isnan(score) else float(score) for score in self.formula(statistics)]
 
@@ -315,7 +316,10 @@ class Formula:
 
 @dataclass(frozen=True)
 class Metric(Formula, ABC):
-    """A score of hypotheses that may also need references, sources, links or coverages."""
+    """The settings of a score; :meth:`fit` gives what counts the texts.
+
+    A score may need references, sources, links or coverages.
+    """
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
     """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
@@ -324,8 +328,6 @@ class Metric(Formula, ABC):
     (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
     model_purpose: ClassVar[str] = ""
     """What its model should be prepared for (``align train --prepare-for``); empty if nothing."""
-    model_fields: ClassVar[frozenset[str]] = frozenset()
-    """The fields that a model fills, which no executor of Spark gets from the driver."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -336,11 +338,45 @@ class Metric(Formula, ABC):
         """The signature of a score; references count only if the metric needs them."""
         return super().sign(references=references if "references" in self.needs else 0)
 
+    @property
+    def table_limits(self) -> str:
+        """Those of its limits that stand under every table; by default none."""
+        return ""
+
+    @abstractmethod
+    def fit(self, sample: RowSample) -> Fitted:
+        """Return what counts these texts, adapted to them if the metric adapts to texts.
+
+        Args:
+            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
+
+        Raises:
+            DataError: It lacks the links or scores of a system, or other texts.
+        """
+
+    def check_needs(self, references: object, sources: object) -> None:
+        """Raise :class:`TypeError` if texts that the metric needs are None."""
+        for name, texts in (("references", references), ("sources", sources)):
+            if texts is None and name in self.needs:
+                raise TypeError(f"{self.name} needs {name}")
+
+
+class Fitted(ABC):
+    """A metric that is fitted to a test set: it counts the texts, and explains its counts.
+
+    Attributes:
+        metric: The settings, the formula and the names.
+        findings: What readers of its scores must know about these texts.
+    """
+
+    metric: Metric
+    findings: Sequence[Finding] = ()
+
     @abstractmethod
     def count(self, batch: Batch) -> Statistics:
         """Statistics ``[systems, segments, k]`` of a batch."""
 
-    def rank(self, batch: Batch) -> Floats | None:  # noqa: ARG002 (for subclasses)
+    def segment_scores(self, batch: Batch) -> Floats | None:  # noqa: ARG002 (for subclasses)
         """Scores of segments ``[systems, segments]``; None if they are a formula of statistics."""
         return None
 
@@ -352,30 +388,10 @@ class Metric(Formula, ABC):
         """What aligners must compute for every batch."""
         return ()
 
-    def fit(self, sample: RowSample) -> Metric:  # noqa: ARG002 (for subclasses)
-        """This metric for these texts, before anything is counted; by default unchanged.
-
-        Fitting a fitted metric to the same sample gives an equal one.
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score of these texts.
 
         Args:
-            sample: Names of the texts, and some of their rows; without rows, nothing is adapted.
-
-        Raises:
-            DataError: It lacks the links or scores of a system, or other texts.
+            references: Number of references of the texts.
         """
-        return self
-
-    @property
-    def remarks(self) -> Sequence[Finding]:
-        """What readers of its scores must know about its settings and the texts it is fitted to."""
-        return ()
-
-    def caveat(self, others: Collection[str]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """What readers of a table with it and these other metrics must know; None if nothing."""
-        return None
-
-    def check_needs(self, references: object, sources: object) -> None:
-        """Raise :class:`TypeError` if texts that the metric needs are None."""
-        for name, texts in (("references", references), ("sources", sources)):
-            if texts is None and name in self.needs:
-                raise TypeError(f"{self.name} needs {name}")
+        return self.metric.sign(references=references)

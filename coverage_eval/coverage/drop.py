@@ -10,7 +10,7 @@ them translate are expected. Soft DROP does the same with probabilities.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_a
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.measure import FixedMetric
 from coverage_eval.core.metric import Floats, Measure, Statistics, setting
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 from fast_align_wrapper.links import Links
@@ -33,7 +33,7 @@ _EMPTY_LINE = -1
 
 
 @dataclass(frozen=True)
-class AlignedMetric(TextMetric):
+class AlignedMetric(FixedMetric):
     """A metric of the links between source, reference and hypothesis.
 
     Args:
@@ -52,7 +52,6 @@ class AlignedMetric(TextMetric):
     )
 
     measures: ClassVar[Measure] = Measure.COVERAGE
-    model_fields: ClassVar[frozenset[str]] = frozenset({"aligner"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,11 +70,10 @@ class AlignedMetric(TextMetric):
         return {**self.aligner.settings, "stop": self.stopwords}
 
     def fit(self, sample: RowSample) -> AlignedMetric:
-        """The metric with links in the order of the systems."""
+        """Return this metric; with links by system, one with the links in the systems' order."""
         if not sample.is_named:
             return self
-        ordered = self.aligner.for_systems(sample.systems)
-        return self if ordered is self.aligner else replace(self, aligner=ordered)
+        return replace(self, aligner=self.aligner.for_systems(sample.systems))
 
     def count(self, batch: Batch) -> Statistics:
         """What is missing and what there is of each segment, ``[systems, segments, 2]``.
@@ -202,15 +200,14 @@ class DROP(AlignedMetric):
                 for positions in dropped
             )
 
-    def caveat(self, others: Collection[str]) -> str | None:
+    @property
+    def table_limits(self) -> str:
         """That links joined as in the paper hide omissions, and which metrics do not miss them."""
-        if not getattr(self.aligner, "symmetrize", "").startswith("grow-diag"):
-            return None
-        better = [name for name in ("SoftDROP", "Omissions") if name in others]
-        advice = f"read {' and '.join(better)} beside it" if better else "add softdrop or omissions"
+        if not self.aligner.symmetrize.startswith("grow-diag"):
+            return ""
         return (
             "DROP misses many omissions, because joining the links of both directions gives "
-            f"untranslated words a link to a wrong word: {advice}."
+            "untranslated words a link to a wrong word: read soft DROP or omissions beside it."
         )
 
     def _expected(self, row: AlignedRow) -> set[int]:

@@ -372,12 +372,14 @@ class OmissionModel:
     """What a model's file knows of omissions, or of additions.
 
     Attributes:
+        side: ``source`` for omissions, ``target`` for additions.
         units: Words, and stems if the model was made for omissions.
         nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
             not known.
         settings: What signatures say of it.
     """
 
+    side: str
     units: tuple[Unit, ...]
     nulls: Mapping[str, NullScores]
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -408,6 +410,7 @@ class OmissionModel:
         known = [attached(normal_name(name, side)) for name in aligners]
         nulls, digest = attached(null_name(side))
         return cls(
+            side,
             tuple(
                 Unit(unit, NormalCoverage(**normal) if normal else None)
                 for unit, (normal, _) in zip(aligners.values(), known, strict=True)
@@ -419,6 +422,10 @@ class OmissionModel:
                 "null": digest or "assumed",
             },
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """It is pickled as the model, whose file has everything."""
+        return OmissionModel.load, (self.units[0].aligner, self.side)
 
 
 class FlagTest(NamedTuple):

@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass
 from itertools import chain
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
@@ -199,29 +200,41 @@ class ScoredBatch(NamedTuple):
     usual: Floats
 
 
-@dataclass(frozen=True)
+def check_finder(aligner: Aligner, false_alarms: float, peers: int | None) -> None:
+    """Raise if there can be no finder with these settings; see :class:`OmissionFinder`."""
+    if not 0 < false_alarms < 1:
+        raise ValueError(f"false_alarms is a share between 0 and 1, not {false_alarms}")
+    if peers is not None:
+        require_integer("peers", peers, 0)
+    check_aligner(aligner)
+    if not isinstance(aligner, ModelAligner):
+        raise DataError("omissions need a model: links from files have no probabilities")
+
+
 class OmissionFinder:
     """Finds omissions, or additions, with a frozen model.
 
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
     >>> with Aligner.train(sources, targets) as aligner:
-    ...     found = OmissionFinder.of(aligner).find_texts(["the house"], ["das haus ein hund"])
+    ...     found = OmissionFinder(aligner).find_texts(["the house"], ["das haus ein hund"])
     >>> print(*found[0].marks)
     ein hund at 3-4: 1.90
 
     Args:
         aligner: Any model; a model made for omissions finds more.
-        false_alarms: The share of complete translations that may be flagged, 0 to 1.
-        referenced: Whether references show what can be covered, for omissions only.
-        peers: Number of outputs used, of the peers of a row and then its other hypotheses; None for
-            none, until a metric is fitted.
         side: ``source`` for omissions, ``target`` for additions.
-        adapted: What complete translations of the text at hand score; None for what the model has
-            learnt.
-        far: Places, among hypotheses and then peers, of outputs that are no witnesses of what
-            others should have.
-        loaded: What the model's file knows; by default it is read.
+        referenced: Whether references show what can be covered, for omissions only.
+        peers: Number of outputs used, of the peers of a row and then its other hypotheses.
+        false_alarms: The share of complete translations that may be flagged, 0 to 1.
+        far: Positions, among hypotheses and then peers, of outputs that do not show what others
+            should have.
+        model: What the model's file knows; by default it is read.
+
+    Attributes:
+        scan: The constants for scoring with references, or without, in words or letters.
+        null: What complete translations score: as the model has learnt it, or adapted to a text.
+        is_adapted: Whether it is adapted.
 
     Raises:
         DataError: Links instead of a model, or a damaged model file.
@@ -229,67 +242,53 @@ class OmissionFinder:
         ValueError: An unknown side, additions with references, or an impossible share.
     """
 
-    aligner: Aligner
-    false_alarms: float = DEFAULT_FALSE_ALARMS
-    referenced: bool = False
-    peers: int | None = None
-    side: str = "source"
-    adapted: NullScores | None = None
-    far: tuple[int, ...] = ()
-    loaded: OmissionModel | None = field(default=None, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.referenced and self.side == "target":
-            raise ValueError("additions are found without references")
-        if self.side not in SIDES:
-            raise ValueError(f"side is one of {', '.join(SIDES)}, not {self.side!r}")
-        if not 0 < self.false_alarms < 1:
-            raise ValueError(f"false_alarms is a share between 0 and 1, not {self.false_alarms}")
-        if self.peers is not None:
-            require_integer("peers", self.peers, 0)
-        require_flag("referenced", self.referenced)
-        check_aligner(self.aligner)
-        if not isinstance(self.aligner, ModelAligner):
-            raise DataError("omissions need a model: links from files have no probabilities")
-        if self.loaded is None:  # copies need not load it again
-            object.__setattr__(self, "loaded", OmissionModel.load(self.aligner, self.side))
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         aligner: Aligner,
         side: str = "source",
         *,
         referenced: bool = False,
         peers: int = 0,
         false_alarms: float = DEFAULT_FALSE_ALARMS,
-    ) -> OmissionFinder:
-        """The finder of a model; arguments and errors are those of the class."""
-        return cls(aligner, false_alarms, referenced, peers, side)
+        far: Sequence[int] = (),
+        model: OmissionModel | None = None,
+    ) -> None:
+        if side not in SIDES:
+            raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
+        require_flag("referenced", referenced)
+        if referenced and side == "target":
+            raise ValueError("additions are found without references")
+        check_finder(aligner, false_alarms, peers)
+        assert isinstance(aligner, ModelAligner)
+        self.aligner, self.side = aligner, side
+        self.referenced, self.peers, self.far = referenced, peers, tuple(far)
+        self.false_alarms = false_alarms
+        self.model = model or OmissionModel.load(aligner, side)
+        self.scan = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
+        if not referenced and side == "source" and aligner.source_tokens.name in LETTER_TOKENIZERS:
+            self.scan = LETTERS
+        self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
+        self.is_adapted = False
 
-    @property
-    def model(self) -> OmissionModel:
-        """What the model's file knows."""
-        assert self.loaded is not None
-        return self.loaded
+    def adapted(self, batches: Iterable[Batch]) -> OmissionFinder:
+        """This finder, adapted to what the outputs of a text score.
 
-    @property
-    def learnt(self) -> NullScores:
-        """What complete translations score, with references or without, before it is adapted."""
-        return self.model.nulls.get(REFERENCES if self.referenced else ALONE, self.scan.null)
-
-    @property
-    def null(self) -> NullScores:
-        """What complete translations score, adapted if it is."""
-        return self.adapted or self.learnt
-
-    @property
-    def scan(self) -> Scan:
-        """The constants for scoring with references, or without, in words or letters."""
-        if self.referenced:
-            return WITH_REFERENCES
-        in_letters = self.aligner.source_tokens.name in LETTER_TOKENIZERS
-        return LETTERS if in_letters and self.side == "source" else WITHOUT_REFERENCES
+        Equal outputs of a segment count once.
+        """
+        figures = []
+        for batch in batches:
+            scored, left_out = self.scored(batch), set(self.far)
+            if self.expects_peers:  # theirs are scores without peers
+                left_out |= set(range(len(batch.rows[0].hypotheses), len(scored.scores)))
+            for number, row in enumerate(batch.rows):
+                texts = {text: n for n, text in enumerate(_keys(row)) if n not in left_out}
+                figures += [
+                    (scored.strengths[n, number], scored.sizes[n, number]) for n in texts.values()
+                ]
+        strengths, sizes = np.reshape(figures, (-1, 2)).T
+        finder = copy(self)
+        finder.null, finder.is_adapted = self.null.fit(strengths, sizes), True
+        return finder
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings without the symmetrisation, then the finder's."""
@@ -298,7 +297,7 @@ class OmissionFinder:
             **aligner,
             "dir": SIDES[self.side],
             **self.model.settings,
-            "text": None if self.adapted is None else f"x{self.adapted.factor:g}",
+            "text": f"x{self.null.factor:g}" if self.is_adapted else None,
             "fa": f"{100 * self.false_alarms:g}%",
             "flag": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else None,
         }
@@ -306,12 +305,12 @@ class OmissionFinder:
     @property
     def compares(self) -> bool:
         """Whether outputs are flagged against others in segments with enough of them."""
-        return not self.referenced and (self.peers or 0) >= MIN_MEDIAN and not self.expects_peers
+        return not self.referenced and self.peers >= MIN_MEDIAN and not self.expects_peers
 
     @property
     def expects_peers(self) -> bool:
         """Whether peers decide flags because nothing else says what is normally covered."""
-        return not self.referenced and bool(self.peers) and self.model.units[0].normal is None
+        return not self.referenced and self.peers > 0 and self.model.units[0].normal is None
 
     def find_texts(
         self,
@@ -329,8 +328,8 @@ class OmissionFinder:
     def find_adapted(self, rows: Iterable[Row]) -> FoundSegments:
         """As :meth:`find`, adapted to these segments."""
         batches = list(self._covered(rows))
-        adapted = replace(self, adapted=self.null_of(batches))
-        return FoundSegments(found for batch in batches for found, *_ in adapted.judge(batch))
+        finder = self.adapted(batches)
+        return FoundSegments(found for batch in batches for found, *_ in finder.judge(batch))
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Search segments one by one, in constant memory.
@@ -359,24 +358,6 @@ class OmissionFinder:
             unit.aligner.coverages(self.side, references=self.referenced)
             for unit in self.model.units
         ]
-
-    def null_of(self, batches: Iterable[Batch]) -> NullScores:
-        """What complete translations of a text score, as its outputs show.
-
-        Equal outputs of a segment count once.
-        """
-        figures = []
-        for batch in batches:
-            scored, left_out = self.scored(batch), set(self.far)
-            if self.expects_peers:  # theirs are scores without witnesses
-                left_out |= set(range(len(batch.rows[0].hypotheses), len(scored.scores)))
-            for number, row in enumerate(batch.rows):
-                texts = {text: n for n, text in enumerate(_keys(row)) if n not in left_out}
-                figures += [
-                    (scored.strengths[n, number], scored.sizes[n, number]) for n in texts.values()
-                ]
-        strengths, sizes = np.reshape(figures, (-1, 2)).T
-        return self.learnt.fit(strengths, sizes)
 
     def judge(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system, with flags and probabilities.

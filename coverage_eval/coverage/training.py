@@ -79,7 +79,7 @@ def train_for_omissions(
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
     >>> with train_for_omissions(sources, targets) as aligner:
-    ...     found = OmissionFinder.of(aligner).find_texts(["the house"], ["das haus ein hund"])
+    ...     found = OmissionFinder(aligner).find_texts(["the house"], ["das haus ein hund"])
     >>> found[0].is_flagged
     True
 
@@ -141,7 +141,7 @@ def add_omission_data(
             aligner.model.attach(normal_name(name, side), partial(save_figures, vars(normal)))
             units[side].append(Unit(blind, normal))
     for side, of_side in counted(units.items(), of_nulls, len(units)):
-        nulls = _learn_nulls(aligner, OmissionModel(tuple(of_side), {}), side, texts)
+        nulls = _learn_nulls(aligner, OmissionModel(side, tuple(of_side), {}), side, texts)
         if nulls:
             figures = {name: null.learnt for name, null in nulls.items()}
             aligner.model.attach(null_name(side), partial(save_figures, figures))
@@ -188,7 +188,7 @@ def _learn_nulls(
     covered = [list(unit.aligner.cover(rows, side)) for unit in model.units]
     nulls = {}
     for name in (ALONE, REFERENCES) if side == "source" else (ALONE,):
-        finder = OmissionFinder(aligner, referenced=name == REFERENCES, side=side, loaded=model)
+        finder = OmissionFinder(aligner, side, referenced=name == REFERENCES, model=model)
         items = covered
         if finder.referenced:
             items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]

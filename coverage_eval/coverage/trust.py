@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from random import Random
 
 from coverage_eval.core.batches import Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.omissions import FittedFlags
 from coverage_eval.coverage.planting import phrase_less, phrase_more
 
 SEGMENTS = 100
@@ -118,7 +120,8 @@ def estimate_recall(
         row._replace(hypotheses=(_spoil(number, texts, finder, generator),))
         for number, row in enumerate(texts)
     ]
-    finder = replace(finder, far=())  # each row has one output, and only witnesses beside it
+    finder = copy(finder)
+    finder.far = ()  # each row has one output, and only the peers used beside it
     before = [one.is_flagged for one in finder.find(texts)]
     after = [one.is_flagged for one in finder.find(spoilt)]
     clean = [found for found, was in zip(after, before, strict=True) if not was]
@@ -134,10 +137,10 @@ def gauge_result(result: Result) -> dict[str, Trust]:
         AlignerError: The aligner failed.
     """
     found = {}
-    for name, metric in result.metrics.items():
-        if isinstance(metric, OmissionFinder):
+    for name, metric in result.fitted.items():
+        if isinstance(metric, FittedFlags):
             with suppress(DataError):
-                found[name] = estimate_recall(metric, result.rows)
+                found[name] = estimate_recall(metric.finder, result.rows)
     return found
 
 

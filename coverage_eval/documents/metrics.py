@@ -16,7 +16,7 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.measure import FixedMetric
 from coverage_eval.core.metric import Measure, Statistics
 from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine
@@ -89,7 +89,7 @@ def extra_marks(match: LineMatch) -> Iterator[Mark]:
 
 
 @dataclass(frozen=True)
-class DocumentShare(TextMetric):
+class DocumentShare(FixedMetric):
     """A share of words that cutting documents found, with their marks.
 
     Args:

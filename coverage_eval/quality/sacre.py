@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.measure import TextMetric
+from coverage_eval.core.measure import FixedMetric
 from coverage_eval.core.metric import Measure, Signature, Statistics, setting
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, tokenize
 from coverage_eval.version import __version__
@@ -28,7 +28,7 @@ _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give untokenised text, as for
 
 
 @dataclass(frozen=True)
-class SacreBLEUMetric(TextMetric):
+class SacreBLEUMetric(FixedMetric):
     """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
     measures: ClassVar[Measure] = Measure.QUALITY
@@ -134,10 +134,10 @@ class BLEU(SacreBLEUMetric):
         scores[~ordinary] = super().formula(flat[~ordinary])
         return scores.reshape(rows.shape[:-1])
 
-    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+    def scores_of(self, statistics: Statistics) -> list[float | None]:
         """The score of each segment; None for one to three words, which have no 4-gram to match."""
         words, longest = statistics[:, 0], statistics[:, -1]
-        scores = super().segment_scores(statistics)
+        scores = super().scores_of(statistics)
         undefined = (words > 0) & (longest == 0)
         return [None if no else score for score, no in zip(scores, undefined, strict=True)]
 

@@ -17,7 +17,7 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import FLAG_MARGIN, OmissionFinder
-from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.omissions import FittedFlags, Omissions
 from coverage_eval.evaluation import Evaluation
 
 ASKED = (0.01, 0.03, 0.1)
@@ -47,7 +47,7 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
     """Measured false alarms in test segments, singly and joined, and planted omissions found."""
     rows: list[dict[str, Any]] = []
     for side, what in (("source", "omissions"), ("target", "additions")):
-        finder = OmissionFinder.of(aligner, side)
+        finder = OmissionFinder(aligner, side)
         for least, most in JOINED:
             texts = _joined(corpus.test, least, most)
             found = finder.find_adapted(texts)
@@ -158,12 +158,13 @@ FACTORS = (1.0, 1.1, 1.2, 1.3, 1.4)
 
 def _by_factor(measured: Result, found: Labelled) -> pd.DataFrame:
     """What the factor of the others' median does, with the condition on the length and without."""
-    metric = measured.metrics["o"]
-    assert isinstance(metric, Omissions)
-    outputs = [row for batch in measured.kept for row in metric.judge(batch)]
+    fitted = measured.fitted["o"]
+    assert isinstance(fitted, FittedFlags)
+    finder = fitted.finder
+    outputs = [row for batch in measured.kept for row in finder.judge(batch)]
     level = np.array([[output.level for output in row] for row in outputs]).T
     usual = np.array([[output.usual or np.nan for output in row] for row in outputs]).T
-    rare = metric.false_alarms >= np.array([[output.chance for output in row] for row in outputs]).T
+    rare = finder.false_alarms >= np.array([[output.chance for output in row] for row in outputs]).T
     human = list(found.texts).index("refA")
     rows = []
     for factor in FACTORS:

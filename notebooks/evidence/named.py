@@ -36,8 +36,8 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
         dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
         errors = find_named(dataset, aligner)[ONE_SYSTEM]
-        metric = Omissions(aligner).fit(dataset.sample)
-        flagged = measure(dataset, {"o": metric}).statistics_of("o")[:, 0]
+        fitted = Omissions(aligner).fit(dataset.sample)
+        flagged = measure(dataset, {"o": fitted}).statistics_of("o")[:, 0]
         for number, row in enumerate(rows):
             own = [error.kind for error in errors.get(number, ())]
             named = row.kind in own if row.kind else bool(own)

@@ -199,7 +199,7 @@ class Spoilt:
             "hyp/ref length": ((own / np.maximum(1, reference)).tolist(), sign),
         }
         for metric in (BLEU(tokenize="none"), CHRF()):
-            scores = metric.segment_scores(metric.count(Batch(self.rows))[0])
+            scores = metric.scores_of(metric.count(Batch(self.rows))[0])
             columns[metric.name] = [score or 0.0 for score in scores], -1.0  # too short for BLEU: 0
         return {name: self._area(*column) for name, column in columns.items()}
 

@@ -9,7 +9,7 @@ no score can reach 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -107,18 +107,17 @@ class Output:
 
 def witness_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame]:
     """The effect of other systems' outputs in every kept run on the corpus: mean AUROC."""
-    finder = OmissionFinder.of(aligner)
     numbers, ways = [], []
     for run in sorted(RUNS.glob(f"*-{corpus.name}-*")):
         spoilt = list(_spoilt(_outputs(run, corpus), corpus))
         for count in COUNTS:
             row = {"run": run.name, "peers": count}
             for name, referenced in (("no reference", False), ("with reference", True)):
-                used = replace(finder, peers=count, referenced=referenced)
+                used = OmissionFinder(aligner, peers=count, referenced=referenced)
                 row[name] = fmean(one.area(used) for one in spoilt)
             numbers.append(row)
         for count in AGREED_OF:
-            used = replace(finder, peers=count)
+            used = OmissionFinder(aligner, peers=count)
             areas = np.mean([one.areas_of(used) for one in spoilt], axis=0)
             ways += [(run.name, count, *own) for own in zip(AGREED, areas, strict=True)]
     columns = ["run", "peers", "way", "AUROC"]

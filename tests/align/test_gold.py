@@ -126,10 +126,10 @@ def test_scores_agree_with_counting_link_by_link(corpus):
 def test_segments_with_a_denominator_of_0_have_no_score():
     rows = [([], Gold((), ())), ([(0, 0)], Gold((), ())), ([], Gold(((0, 0),), ()))]
     statistics = AER.count(rows)
-    assert AER().segment_scores(statistics) == [None, 100, 100]
-    assert Precision().segment_scores(statistics) == [None, 0, None]
-    assert Recall().segment_scores(statistics) == [None, None, 0]
-    assert F1().segment_scores(statistics) == [None, None, None]
+    assert AER().scores_of(statistics) == [None, 100, 100]
+    assert Precision().scores_of(statistics) == [None, 0, None]
+    assert Recall().scores_of(statistics) == [None, None, 0]
+    assert F1().scores_of(statistics) == [None, None, None]
 
 
 def test_f1_is_0_if_no_gold_link_is_found():

@@ -194,7 +194,7 @@ def test_a_model_that_was_not_made_for_omissions_is_warned_of(run_cli, folder):
 def test_python_warns_as_the_commands_do(folder):
     texts = {name: list(ce.read_segments(folder / name)) for name in ("src", "ref", "a", "blank")}
     with ce.Aligner.load(folder / "model") as aligner, ce.Aligner.load(folder / "sk.model") as sk:
-        finder = ce.OmissionFinder.of(aligner)
+        finder = ce.OmissionFinder(aligner)
         calls = {
             "swap source and target": lambda: finder.find_texts(texts["src"], texts["a"]),
             "those of the hypothesis": lambda: finder.find_texts(texts["src"][:1], texts["a"][:1]),

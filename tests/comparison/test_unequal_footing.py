@@ -7,6 +7,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.comparison.given import MIN_PAIRED, GivenScores
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 
 SEGMENTS = 200
@@ -28,12 +29,12 @@ def test_scores_with_gaps_are_compared_where_both_have_one():
     (cell,), (first,) = comparison.rows["b"].values(), comparison.rows["a"].values()
     assert cell.score.score == first.score.score == pytest.approx(np.mean([g for g in gaps if g]))
     assert cell.p_value == 1
-    (remark,) = comparison.metrics["comet"].remarks
+    (finding,) = comparison.measured.fitted["comet"].findings
     assert (
         f"{sum(g is not None for g in gaps)} of 200 segments have a score of every"
-        in remark.message
+        in finding.message
     )
-    assert compare({"a": own, "b": own}).metrics["comet"].remarks == ()
+    assert not compare({"a": own, "b": own}).measured.fitted["comet"].findings
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -44,6 +45,6 @@ def test_too_few_common_scores_are_not_compared():
     with pytest.raises(DataError, match="only 4 of 10 segments have a score of every system"):
         compare(values)
     assert compare({"a": [1.0, 2.0], "b": [1.0, 3.0]}).rows["b"]  # of a text that has no more
-    alone = GivenScores("x", {"a": [1.0, None]})
+    alone = GivenScores("x", {"a": [1.0, None]}).fit(Texts.from_lists({"a": ["b", "c"]}).sample)
     said = "the given scores: 1 of 2 segments have a score; only these count for x"
-    assert [remark.message for remark in alone.remarks] == [said]
+    assert [finding.message for finding in alone.findings] == [said]

@@ -71,7 +71,7 @@ def test_compat_agrees_with_the_script(rows):
 
 def test_a_segment_without_expected_words_has_no_score():
     metric, statistics = drop_of([set(), {(0, 0)}], [{(0, 0)}, set()])
-    assert metric.segment_scores(statistics) == [None, 100.0]
+    assert metric.scores_of(statistics) == [None, 100.0]
 
 
 def test_stop_words_are_not_counted_on_either_side():

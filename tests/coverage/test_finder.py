@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.batches import Row
+from coverage_eval.core.batches import ONE_SYSTEM, Row, RowSample
 from coverage_eval.coverage.omission_finder import (
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
@@ -48,7 +48,7 @@ def test_scores_are_those_of_plain_loops(special):
     stems = special.model.attached_model("stems.model")
     assert stems is not None
     for referenced in (False, True):
-        finder = OmissionFinder.of(special, referenced=referenced)
+        finder = OmissionFinder(special, referenced=referenced)
         used = rows[:10] if referenced else without_references(rows[:10])
         for row, found in zip(used, finder.find(used), strict=True):
             expected = [
@@ -95,8 +95,8 @@ def auroc(finder: OmissionFinder, rows: list[Row], lost: list[set[int]]) -> floa
 @pytest.mark.parametrize("repair", ["none", "filler", "detached"])
 def test_segments_with_omissions_stand_out(special, repair):
     rows, lost = spoilt("omission-phrase", 0.1, repair)
-    assert auroc(OmissionFinder.of(special, referenced=True), rows, lost) > 0.95
-    assert auroc(OmissionFinder.of(special), without_references(rows), lost) > 0.9
+    assert auroc(OmissionFinder(special, referenced=True), rows, lost) > 0.95
+    assert auroc(OmissionFinder(special), without_references(rows), lost) > 0.9
 
 
 @pytest.mark.slow
@@ -112,25 +112,25 @@ def test_omissions_stand_out_against_sources_without_spaces():
     sources = 2 * [japanese for japanese, _ in test]
     with Aligner.train_pairs(training, src_tokenize="char") as aligner:
         add_omission_data(aligner, lambda: training)
-        assert OmissionFinder.of(aligner, "target").scan == WITHOUT_REFERENCES
-        assert OmissionFinder.of(aligner, referenced=True).scan == WITH_REFERENCES
-        found = OmissionFinder.of(aligner).find_texts(outputs, sources)
+        assert OmissionFinder(aligner, "target").scan == WITHOUT_REFERENCES
+        assert OmissionFinder(aligner, referenced=True).scan == WITH_REFERENCES
+        found = OmissionFinder(aligner).find_texts(outputs, sources)
     good, bad = [[item.score for item in found[half]] for half in (slice(400), slice(400, None))]
     assert mannwhitneyu(bad, good).statistic / (len(good) * len(bad)) > 0.67
 
 
 def test_a_model_not_made_for_omissions_still_scores(plain):
     rows, lost = spoilt("omission-phrase", 0.1)
-    finder = OmissionFinder.of(plain)
+    finder = OmissionFinder(plain)
     assert len(finder.model.units) == 1
     assert auroc(finder, without_references(rows), lost) > 0.8
-    assert auroc(OmissionFinder.of(plain, referenced=True), rows, lost) > 0.9
+    assert auroc(OmissionFinder(plain, referenced=True), rows, lost) > 0.9
 
 
 def test_spans_are_where_the_words_are_missing(special):
     rows, lost = spoilt("omission-phrase", 0.1)
     for used, referenced in ((rows, True), (without_references(rows), False)):
-        finder = OmissionFinder.of(special, referenced=referenced, false_alarms=0.2)
+        finder = OmissionFinder(special, referenced=referenced, false_alarms=0.2)
         found = list(finder.find(used))
         named = [{n for mark in one.marks for n in mark.positions} for one in found]
         right = sum(len(a & b) for a, b in zip(named, lost, strict=True))
@@ -143,7 +143,7 @@ def test_spans_are_where_the_words_are_missing(special):
 
 
 def test_parts_of_a_corpus_score_as_in_the_whole(special):
-    finder = OmissionFinder.of(special)
+    finder = OmissionFinder(special)
     rows = without_references(spoilt("omission-phrase", 0.1)[0])
     whole = list(finder.find(rows))
     parts = [*finder.find(rows[:100]), *finder.find(rows[100:])]
@@ -157,27 +157,27 @@ def test_additions_are_omissions_with_the_sides_swapped(special):
     rows = without_references(rows)[:60]
     turned = [Row((row.source or (),), (), row.hypotheses[0]) for row in rows]
     with equipped([(target, source) for source, target in TRAINING]) as other:
-        expected = list(OmissionFinder.of(other).find(turned))
-    for one, two in zip(OmissionFinder.of(special, "target").find(rows), expected, strict=True):
+        expected = list(OmissionFinder(other).find(turned))
+    for one, two in zip(OmissionFinder(special, "target").find(rows), expected, strict=True):
         assert one.score == pytest.approx(two.score, abs=1e-3)
         assert one.losses == pytest.approx(two.losses, abs=1e-3)
 
 
 def test_segments_with_an_empty_side_are_scored(special):
     rows = [Row(("",), (), "der hund schläft ."), Row(("a dog",), (), ""), Row(("",), (), "")]
-    found = list(OmissionFinder.of(special).find(rows))
+    found = list(OmissionFinder(special).find(rows))
     assert [len(one.losses) for one in found] == [4, 0, 0]
     assert found[0].score > 2
     assert [one.score for one in found[1:]] == [0, 0]
-    assert next(OmissionFinder.of(special, "target").find(rows)).score == 0
+    assert next(OmissionFinder(special, "target").find(rows)).score == 0
     several = [Row(("the dog",), ("the dog sleeps", ""), "der hund schläft")]
-    (one,) = OmissionFinder.of(special, referenced=True).find(several)
+    (one,) = OmissionFinder(special, referenced=True).find(several)
     assert one.losses[:2].max() < 0.5  # an empty reference expects nothing
 
 
 def test_the_signature_lists_what_affects_the_score(special, plain):
-    made = Omissions(special, 0.02, referenced=False)
-    signature = str(made.signature)
+    sample = RowSample((), [ONE_SYSTEM])
+    signature = str(Omissions(special, 0.02).fit(sample).sign(references=0))
     names = ("normal.words.source", "normal.stems.source", "null.source")
     files = [special.model.attachment(f"{name}.json") for name in names]
     *normals, null = (sha256(file.read_bytes()).hexdigest()[:8] for file in files)
@@ -185,14 +185,14 @@ def test_the_signature_lists_what_affects_the_score(special, plain):
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
     assert signature.endswith(f"|null:{null}|text:none|fa:2%|flag:none|version:0.1.0")
-    assert "|null:assumed|" in str(Omissions(plain, referenced=False).signature)
-    assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
+    signature = str(Omissions(plain).fit(sample).sign(references=0))
+    assert "|units:words|normal:none|null:assumed|" in signature
 
 
 @pytest.mark.parametrize("false_alarms", [0.005, 0.04, 0.5])
 def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alarms):
     """A segment has marks if it is flagged, and each of them alone would flag it."""
-    finder = OmissionFinder.of(special, false_alarms=false_alarms)
+    finder = OmissionFinder(special, false_alarms=false_alarms)
     found = list(finder.find(without_references(spoilt("omission-phrase", 0.05)[0])))
     assert {one.is_flagged for one in found} == {True, False}
     for one in found:
@@ -206,11 +206,9 @@ def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alar
 
 def test_an_output_without_words_is_flagged(special):
     """Whatever the false alarms; its mark is the whole source."""
-    (one,) = OmissionFinder.of(special, false_alarms=1e-200).find(
-        [Row(("",), (), "der hund schläft")]
-    )
+    (one,) = OmissionFinder(special, false_alarms=1e-200).find([Row(("",), (), "der hund schläft")])
     assert one.chance == 0
     assert one.probability > 0.999
     assert [mark.text for mark in one.marks] == ["der hund schläft"]
-    additions = OmissionFinder.of(special, "target")
+    additions = OmissionFinder(special, "target")
     assert not next(additions.find([Row(("",), (), "der hund schläft")])).is_flagged

@@ -149,18 +149,18 @@ def test_complete_translations_are_flagged_as_often_as_asked(special):
             for group in groups
         ]
         for side in ("source", "target"):
-            found = list(OmissionFinder.of(special, side, false_alarms=0.1).find(rows))
+            found = list(OmissionFinder(special, side, false_alarms=0.1).find(rows))
             assert np.mean([one.is_flagged for one in found]) < 0.15
 
 
 def test_a_model_keeps_what_complete_translations_score(special, plain):
-    finder = OmissionFinder.of(special, peers=2)
-    assert finder.null == finder.model.nulls["alone"] == OmissionFinder.of(special).null
-    assert OmissionFinder.of(special, referenced=True).null == finder.model.nulls["references"]
+    finder = OmissionFinder(special, peers=2)
+    assert finder.null == finder.model.nulls["alone"] == OmissionFinder(special).null
+    assert OmissionFinder(special, referenced=True).null == finder.model.nulls["references"]
     assert finder.null.longest >= 200
-    assert OmissionFinder.of(plain).null == OmissionFinder.of(plain).scan.null
+    assert OmissionFinder(plain).null == OmissionFinder(plain).scan.null
     with pytest.raises(ValueError, match="a share between 0 and 1"):
-        OmissionFinder.of(special, false_alarms=4)
+        OmissionFinder(special, false_alarms=4)
 
 
 def test_a_short_training_text_teaches_no_false_alarms():
@@ -169,6 +169,6 @@ def test_a_short_training_text_teaches_no_false_alarms():
     pairs = TRAINING[:60]
     with Aligner.train_pairs(pairs) as aligner:
         add_omission_data(aligner, lambda: pairs)
-        finder = OmissionFinder.of(aligner)
+        finder = OmissionFinder(aligner)
         assert finder.model.units[0].normal is not None
         assert not finder.model.nulls

@@ -12,7 +12,7 @@ import coverage_eval as ce
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
-from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.coverage.omissions import Additions, FittedFlags, FlaggedSegments, Omissions
 from coverage_eval.coverage.training import train_for_omissions
 from coverage_eval.evaluation import Evaluation
 from tests.coverage.conftest import measured
@@ -27,7 +27,7 @@ SYSTEMS = {
 }
 
 
-def figures(aligner: ce.Aligner, kind: type[Omissions], names: list[str]) -> dict[str, float]:
+def figures(aligner: ce.Aligner, kind: type[FlaggedSegments], names: list[str]) -> dict[str, float]:
     systems = {name: SYSTEMS[name.removeprefix("again ")] for name in names}
     result = measured(Texts.from_lists(systems, None, SOURCES), o=kind(aligner))
     return {name: result.score("o", name).score for name in names}
@@ -45,14 +45,14 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
     """The rule written out, by the scores of each output alone."""
     texts = Texts.from_lists(SYSTEMS, None, SOURCES)
     result = measured(texts, o=Omissions(special, false_alarms=0.3))
-    metric = result.metrics["o"]
-    assert isinstance(metric, Omissions)
-    found = [row for batch in result.kept for row in metric.judge(batch)]
+    fitted = result.fitted["o"]
+    assert isinstance(fitted, FittedFlags)
+    found = [row for batch in result.kept for row in fitted.finder.judge(batch)]
     alone = {
         (text, source): one.score
         for texts in SYSTEMS.values()
         for text, source, one in zip(
-            texts, SOURCES, OmissionFinder.of(special).find_texts(texts, SOURCES), strict=True
+            texts, SOURCES, OmissionFinder(special).find_texts(texts, SOURCES), strict=True
         )
     }
     seen = {True: 0, False: 0}

@@ -12,7 +12,7 @@ from coverage_eval.comparison.table import comparison_as_dict
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.coverage.omission_finder import OmissionFinder
-from coverage_eval.coverage.omissions import Omissions
+from coverage_eval.coverage.omissions import FittedFlags, Omissions
 from coverage_eval.coverage.trust import (
     Trust,
     estimate_recall,
@@ -31,7 +31,7 @@ ROWS = [Row((" ".join(p.target),), (), " ".join(p.source)) for p in OTHER]
 
 
 def test_planted_errors_are_found(special):
-    for finder in (OmissionFinder.of(special), OmissionFinder.of(special, "target")):
+    for finder in (OmissionFinder(special), OmissionFinder(special, "target")):
         found = estimate_recall(finder, ROWS, segments=60)
         assert found == estimate_recall(finder, ROWS, segments=60)
         assert estimate_recall(finder, ROWS, segments=60, seed=1).share_found > 0.5
@@ -47,9 +47,9 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     sources = [row.source or "" for row in ROWS]
     dataset = Texts.from_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
     result = measured(dataset, o=Omissions(special))
-    metric = result.metrics["o"]
-    assert isinstance(metric, Omissions)
-    found = estimate_recall(metric, result.rows)
+    fitted = result.fitted["o"]
+    assert isinstance(fitted, FittedFlags)
+    found = estimate_recall(fitted.finder, result.rows)
     assert found.false_alarms > 50
     assert found.is_low
 
@@ -57,13 +57,13 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
 def test_references_are_used_where_there_are_any(special):
     """Witnesses stay outputs; with references as witnesses, errors go into outputs."""
     rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
-    found = estimate_recall(OmissionFinder.of(special), rows, segments=20)
+    found = estimate_recall(OmissionFinder(special), rows, segments=20)
     assert found.of_references
     assert "references without a planted error" in str(found)
     with pytest.raises(DataError, match="no segment is long enough"):
-        estimate_recall(OmissionFinder.of(special, referenced=True), rows)
+        estimate_recall(OmissionFinder(special, referenced=True), rows)
     peered = [row._replace(peers=row.hypotheses) for row in ROWS]
-    found = estimate_recall(OmissionFinder.of(special, peers=1), peered, segments=20)
+    found = estimate_recall(OmissionFinder(special, peers=1), peered, segments=20)
     assert found.share_found > 0.5
 
 

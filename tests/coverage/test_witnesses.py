@@ -45,7 +45,7 @@ def find(
     segments: int = len(TEST),
 ) -> list[FoundSegment]:
     """The findings in the first segments."""
-    finder = OmissionFinder.of(aligner, side, referenced=references is not None, peers=len(peers))
+    finder = OmissionFinder(aligner, side, referenced=references is not None, peers=len(peers))
     given = None if references is None else references[:segments]
     several = [peer[:segments] for peer in peers]
     return finder.find_texts(hypotheses[:segments], SOURCES[:segments], given, several)
@@ -90,8 +90,8 @@ def test_peers_find_more_than_normal_coverage(special):
     peers = zip(*PEERS, strict=True)
     peered = [row._replace(peers=texts) for row, texts in zip(rows, peers, strict=True)]
     lost = [{1} if lacks else set() for lacks in LACKS]
-    alone = auroc(OmissionFinder.of(special), rows, lost)
-    assert auroc(OmissionFinder.of(special, peers=3), peered, lost) > alone
+    alone = auroc(OmissionFinder(special), rows, lost)
+    assert auroc(OmissionFinder(special, peers=3), peered, lost) > alone
 
 
 def test_systems_are_witnesses_of_each_other(special):

@@ -82,7 +82,7 @@ def test_the_tables_explore_the_score_that_users_get(monkeypatch):
     spoilt = scores.Spoilt.of(translator.rows(), kind, repair, aligner).rows
     for referenced, kept in ((True, variants.KEPT), (False, variants.KEPT_WITHOUT)):
         rows = spoilt if referenced else [row._replace(references=()) for row in spoilt]
-        found = OmissionFinder.of(aligner, referenced=referenced).find(rows)
+        found = OmissionFinder(aligner, referenced=referenced).find(rows)
         assert [one.score for one in found] == pytest.approx(kept.scores(bed, 0), abs=0.01)
 
 

@@ -30,17 +30,19 @@ def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
         dataset = Texts.from_lists({"a": texts["a"]}, texts["ref"], texts["src"])
         names = ["rep", "drop", "omissions", "additions"]
         result = Evaluation(dataset, aligner, names).run()
-    job = Job("a", (), references=("ref",), source="src").with_metrics(result.metrics)
+    job = Job("a", (), references=("ref",), source="src").with_fitted(result.fitted)
     job = pickle.loads(pickle.dumps(job))
     batches = pa.table(texts).to_batches(max_chunksize=700)
     scored = pa.Table.from_batches(job.score_batches(batches, str(tmp_path / "model")))
     assert scored.num_rows == SIZE
-    for name, metric in job.make(str(tmp_path / "model")).items():
+    for name, fitted in job.make(str(tmp_path / "model")).items():
         rows = scored.column(name).to_pylist()
         assert [row["score"] for row in rows] == result.segment_scores(name)
-        statistics = np.array([[row[each] for each in metric.statistic_names] for row in rows])
+        statistics = np.array(
+            [[row[each] for each in fitted.metric.statistic_names] for row in rows]
+        )
         assert (statistics == result.statistics_of(name)).all()
-        assert metric.sign(references=1) == result.score(name).signature
+        assert fitted.sign(references=1) == result.score(name).signature
 
 
 def test_an_unknown_column_is_named():

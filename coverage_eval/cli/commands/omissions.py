@@ -20,7 +20,7 @@ from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.measure import Result
 from coverage_eval.core.show import Cell, Printable, Table
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
-from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.evaluation import Evaluation
 from coverage_eval.outputs.named import reasons_of
@@ -103,9 +103,7 @@ def omissions(
     share = false_alarms / 100
     model = aligner.make()
     assert model is not None
-    metric = Omissions(model, share, bool(texts.references))
-    if additions:
-        metric = Additions(model, share)
+    metric = Additions(model, share) if additions else Omissions(model, share)
     name, error = metric.name, metric.kinds[0].error
     with progress_bar("finding errors") as progress:
         evaluation = Evaluation(
@@ -134,9 +132,9 @@ def omissions(
     if rows is None:
         show(printed, output, signed=signature)
     if trust:
-        settled = result.metrics[name]
-        assert isinstance(settled, Omissions)
-        gauged = estimate_recall(settled, result.rows)
+        fitted = result.fitted[name]
+        assert isinstance(fitted, FittedFlags)
+        gauged = estimate_recall(fitted.finder, result.rows)
         say("; ".join(filter(None, [str(gauged), gauged.doubt])))
     if documents and gate.is_given:
         gate_documents(cut, gate.fail_above, gate.keep, gate.reject, additions=additions)

@@ -6,8 +6,7 @@ Meteor has 23 sufficient statistics, and the score of a corpus is that of their 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
-from coverage_eval.core.errors import DataError, Finding
+from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Measure, Statistics, setting
+from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor.matching import (
     EXACT,
@@ -212,7 +211,6 @@ class METEOR(TextMetric):
         norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
         lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
         scale: The score's upper end: 100, or 1 as in the jar.
-        remarks: Doubts about the references' language; :meth:`fit` sets them.
 
     Raises:
         ValueError: Unknown variant or scale.
@@ -228,7 +226,6 @@ class METEOR(TextMetric):
     scale: int = setting(
         100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=SCALES
     )
-    remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
 
     name: ClassVar[str] = "METEOR"
     measures: ClassVar[Measure] = Measure.QUALITY
@@ -277,40 +274,55 @@ class METEOR(TextMetric):
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
 
-    def fit(self, sample: RowSample) -> METEOR:
-        """This metric, which doubts references that do not look English."""
-        return replace(self, remarks=check_english(sample))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What other processes get: with the index of paraphrases, so that it is made once."""
-        _ = self._index
-        return self.__dict__
-
-    def count(self, batch: Batch) -> NDArray[np.int64]:
-        """The 23 statistics of each segment, ``[systems, segments, 23]``."""
-        counts = [pair.counts for pair in self._align_batch(batch.rows)]
-        shaped = np.array(counts, dtype=np.int64).reshape(len(batch), -1, len(FIELDS))
-        return shaped.swapaxes(0, 1)
-
-    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
-        """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""
-        for row in batch.rows:
-            yield tuple(map(_explain_pair, self._align_batch([row])))
+    def fit(self, sample: RowSample) -> FittedMETEOR:
+        """Return what counts, which doubts references that do not look English."""
+        return FittedMETEOR(self, sample)
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
         """All matches of a segment with its best reference, in the order of the reference."""
         texts = Texts.from_segment(hypothesis, reference, source)
-        (pair,) = self._align_batch(list(texts.rows()))
+        (pair,) = self.fit(texts.sample).align(texts.sample.rows)
         return _matches(pair)
 
-    @cached_property
-    def _index(self) -> Path | None:
-        """The index of paraphrases, if this variant matches them."""
-        return phrase_index(data_file(PARAPHRASES)) if VARIANTS[self.variant] > PARAPHRASE else None
 
-    def _align_batch(self, rows: Sequence[Row]) -> list[_AlignedPair]:
+class FittedMETEOR(Fitted):
+    """METEOR of some texts.
+
+    Args:
+        metric: The settings.
+        sample: The texts, whose references should be English.
+    """
+
+    def __init__(self, metric: METEOR, sample: RowSample) -> None:
+        self.metric: METEOR = metric
+        self.findings = check_english(sample)
+        self._index: Path | None = None
+
+    def index(self) -> Path | None:
+        """The index of paraphrases, made when it is first needed; None if none are matched."""
+        if self._index is None and VARIANTS[self.metric.variant] > PARAPHRASE:
+            self._index = phrase_index(data_file(PARAPHRASES))
+        return self._index
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes get: with the index of paraphrases, so that it is made once."""
+        self.index()
+        return self.__dict__
+
+    def count(self, batch: Batch) -> NDArray[np.int64]:
+        """The 23 statistics of each segment, ``[systems, segments, 23]``."""
+        counts = [pair.counts for pair in self.align(batch.rows)]
+        shaped = np.array(counts, dtype=np.int64).reshape(len(batch), -1, len(FIELDS))
+        return shaped.swapaxes(0, 1)
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
+        """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""
+        for row in batch.rows:
+            yield tuple(map(_explain_pair, self.align([row])))
+
+    def align(self, rows: Sequence[Row]) -> list[_AlignedPair]:
         """Align each hypothesis with its best reference, row by row.
 
         Of several best references, the first counts, as with the jar's ``-r N``.
@@ -318,7 +330,8 @@ class METEOR(TextMetric):
         Raises:
             DataError: A segment repeats words so often that aligning it would take many seconds.
         """
-        table = open_index(self._index) if self._index else None
+        index = self.index()
+        table = open_index(index) if index else None
         pairs = []
         for row in rows:
             references = list(map(self._split, row.references))
@@ -337,7 +350,7 @@ class METEOR(TextMetric):
     ) -> _AlignedPair:
         phrases = find_paraphrases(table, hypothesis, reference) if table else []
         hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
-        candidates = find_candidates(hyp, ref, range(VARIANTS[self.variant]), phrases)
+        candidates = find_candidates(hyp, ref, range(VARIANTS[self.metric.variant]), phrases)
         if is_too_long(candidates):
             raise DataError(
                 f"METEOR: a segment of {len(hyp):,} words against {len(ref):,} repeats words too "
@@ -351,9 +364,9 @@ class METEOR(TextMetric):
     def _split(self, segment: Segment) -> list[str]:
         """The tokens of a segment."""
         text = segment if isinstance(segment, str) else " ".join(segment)
-        if self.norm:
+        if self.metric.norm:
             text = normalize(text)
-        elif self.lower:
+        elif self.metric.lower:
             text = text.lower()
         return split_words(text)
 

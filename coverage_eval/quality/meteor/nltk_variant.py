@@ -10,7 +10,7 @@ NLTK's own copy (35 of 3,399 in a trial; the mean differed by 0.0002).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import ClassVar
@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
-from coverage_eval.core.errors import Finding
 from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Measure
+from coverage_eval.core.metric import Fitted, Measure
 from coverage_eval.core.tokenizers import Segment, tokenize
 from coverage_eval.quality.meteor.words import (
     JAR,
@@ -81,13 +80,7 @@ _wordnet = cache(WordNet)
 
 @dataclass(frozen=True)
 class NLTKMeteor(TextMetric):
-    """``nltk.translate.meteor_score`` with its default parameters, averaged over segments.
-
-    Args:
-        remarks: Doubts about the references' language; :meth:`fit` sets them.
-    """
-
-    remarks: tuple[Finding, ...] = field(default=(), repr=False, compare=False)
+    """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
     name: ClassVar[str] = "meteor-nltk"
     measures: ClassVar[Measure] = Measure.QUALITY
@@ -117,6 +110,23 @@ class NLTKMeteor(TextMetric):
             "wordnet": f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
         }
 
+    def fit(self, sample: RowSample) -> FittedNLTKMeteor:
+        """Return what counts, which doubts references that do not look English."""
+        return FittedNLTKMeteor(self, sample)
+
+
+class FittedNLTKMeteor(Fitted):
+    """NLTK's METEOR of some texts.
+
+    Args:
+        metric: The settings.
+        sample: The texts, whose references should be English, as WordNet is.
+    """
+
+    def __init__(self, metric: NLTKMeteor, sample: RowSample) -> None:
+        self.metric = metric
+        self.findings = check_english(sample)
+
     def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
@@ -125,10 +135,6 @@ class NLTKMeteor(TextMetric):
         ]
         values = np.array(scores, dtype=np.float64)
         return np.stack([values, np.ones_like(values)], axis=-1).swapaxes(0, 1)
-
-    def fit(self, sample: RowSample) -> NLTKMeteor:
-        """This metric, which doubts references that do not look English: WordNet is English."""
-        return replace(self, remarks=check_english(sample))
 
 
 def _score(hypothesis: Segment, reference: Segment) -> float:

@@ -53,12 +53,12 @@ def test_other_processes_get_the_index_that_was_made(table, cache, monkeypatch):
     monkeypatch.setattr(metric, "data_file", lambda _: table)
     german = RowSample([Row((), ("das haus " * 50,))], [], ["ref"])
     fitted = METEOR().fit(german)
-    assert fitted.remarks
+    assert fitted.findings
     assert not cache.exists()
     handed = pickle.dumps(fitted)
     assert len(names(cache)) == 1
     monkeypatch.setattr(metric, "phrase_index", None)
-    assert pickle.loads(handed)._index == cache / names(cache)[0]
+    assert pickle.loads(handed).index() == cache / names(cache)[0]
 
 
 @pytest.mark.parametrize("size", ["half", "one byte more", "same size"])

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from coverage_eval.core.batches import Batch, Row
+from coverage_eval.core.batches import Row
 from coverage_eval.core.texts import read_segments
 from coverage_eval.quality.meteor import METEOR
 from coverage_eval.quality.meteor.metric import FIELDS, score_parts
@@ -62,7 +62,7 @@ def test_statistics_and_scores(name):
     metric, references = CONFIGURATIONS[name]
     expected = np.loadtxt(FOLDER / f"{name}.statistics.txt")
     assert expected.shape == (43, 23)
-    counts = metric.count(Batch(rows(references)))[0]
+    counts = count(metric, [(row.hypotheses[0], *row.references) for row in rows(references)])
     np.testing.assert_array_equal(counts, as_added_up(expected))
     printed = (FOLDER / f"{name}.scores.txt").read_text(encoding="utf-8")
     scores = [float(score) for score in re.findall(r"^Segment \d+ score:\t(.*)", printed, re.M)]
@@ -107,7 +107,7 @@ def test_statistics_and_scores_of_the_shared_corpus(golden, variant, column):
     score = metric.score(counts)
     assert score.score == pytest.approx(float(expected["corpus_score"]), abs=1e-12)
     mean = float(expected["mean_segment_score"])
-    assert np.mean(metric.segment_scores(counts)) == pytest.approx(mean, abs=1e-11)
+    assert np.mean(metric.scores_of(counts)) == pytest.approx(mean, abs=1e-11)
     assert f"|id:{expected['eval_id']}|" in str(score.signature)
 
 
@@ -117,5 +117,5 @@ def test_scores_of_edge_cases(golden, variant, column):
     cases = [json.loads(line) for line in lines]
     metric = METEOR(variant=variant, scale=1)
     counts = metric.statistics([c["hyp"] for c in cases], [c["ref"] for c in cases])
-    for case, score in zip(cases, metric.segment_scores(counts), strict=True):
+    for case, score in zip(cases, metric.scores_of(counts), strict=True):
         assert score == pytest.approx(case[f"meteor_{column}"], abs=1e-9), case["case"]

@@ -48,7 +48,7 @@ def test_a_text_against_itself_scores_100(texts):
     metric = METEOR()
     statistics = metric.statistics(texts, texts)
     assert metric.score(statistics).score == 100.0
-    assert metric.segment_scores(statistics) == [100.0] * len(texts)
+    assert metric.scores_of(statistics) == [100.0] * len(texts)
 
 
 @given(metrics, sentences, sentences)

@@ -53,7 +53,7 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet):
     metric = NLTKMeteor()
     statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
     expected = [100 * score(h, r, wordnet) if h and r else 0.0 for h, r in PAIRS]
-    assert metric.segment_scores(statistics) == pytest.approx(expected)
+    assert metric.scores_of(statistics) == pytest.approx(expected)
     assert metric.score(statistics).score == pytest.approx(np.mean(expected))
     assert all(0 <= score <= 100 for score in expected)
     assert expected[3:] == [0.0] * 4

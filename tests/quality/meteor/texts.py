@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coverage_eval.core.batches import Batch, Row
+from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.metric import Metric, Statistics
 
 
 def count(metric: Metric, segments: Iterable[Sequence[Any]]) -> Statistics:
     """Statistics ``[segments, k]`` of tuples of a hypothesis and its references."""
     rows = [Row((hypothesis,), tuple(references)) for hypothesis, *references in segments]
-    return metric.count(Batch(rows))[0]
+    fitted = metric.fit(RowSample(rows, [ONE_SYSTEM]))
+    return fitted.count(Batch(rows))[0]
 
 
 ENGLISH = [
