@@ -49,6 +49,9 @@ _PANDAS = {
 }
 """The function and the options by which pandas reads a kind of table; CSV is read as usual."""
 
+_SYSTEM_NAME = re.compile(r"\S+( \S+){,3}")
+"""The name of a system: no more than four words, whereas a prompt is a sentence."""
+
 ROLES: Mapping[str, tuple[str, ...]] = {
     "src": ("src", "source"),
     "ref": ("ref", "reference"),
@@ -146,15 +149,13 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`.
         """
-        systems = set()
-        for place, record in self._rows(columns):
-            if "system" in record and "system" not in columns:
-                systems.add(record["system"])
-                if len(systems) > 1:
-                    raise DataError(self._pivot(columns[0]))
+        rows = self._rows(columns)
+        if "system" not in columns:
+            rows = self._of_one_system(rows, columns[0])
+        for place, record in rows:
             try:
                 yield place, [find_field(record, name) for name in columns]
-            except KeyError as missing:
+            except KeyError as missing:  # noqa: PERF203 (it ends the loop)
                 files.check_columns(self._at(place), field_names(record), missing.args)
 
     def records(self, *known: str) -> Iterator[dict[str, Any]]:
@@ -264,6 +265,30 @@ class TextTable:
             reason = f"a field {files.too_long()}" if "field limit" in str(error) else error
             where = self._at(f"line {before + reader.line_num}")
             raise DataError(f"{where}: {reason}") from error
+
+    def _of_one_system(
+        self, rows: Iterator[tuple[str, dict[str, Any]]], column: str
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The rows, unless the table has one for each segment and system.
+
+        Such a table has names of systems in its column ``system``: short texts that repeat. What
+        differs in every row, an object or a sentence is something else, such as the prompt of a
+        language model, and says nothing about the rows.
+
+        Raises:
+            DataError: There are several systems, as the advice for ``column`` says.
+        """
+        names = set()
+        for number, (place, record) in enumerate(rows, start=1):
+            name = record.get("system")
+            if not (isinstance(name, str | int) and _SYSTEM_NAME.fullmatch(str(name))):
+                yield place, record
+                yield from rows
+                return
+            names.add(name)
+            if 1 < len(names) <= number / 2:
+                raise DataError(self._pivot(column))
+            yield place, record
 
     def _pivot(self, column: str) -> str:
         """The error for a table with a row for each segment and system, with what to do."""

@@ -259,6 +259,41 @@ def test_rows_of_systems_are_refused_with_the_line_that_pivots(tmp_path, monkeyp
     assert list(TextTable(path).texts(["mt"])) == [("d",), ("NA",)]
 
 
+PROMPT = "You are a careful translator of German news ."
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "systems",
+    [
+        [{"prompt": PROMPT}, {"prompt": "b"}] * 3,
+        [["A"], ["B"]] * 3,
+        [PROMPT, "Answer with nothing but the translation , please ."] * 3,
+        [f"number {n}" for n in range(6)],
+        ["", "A"] * 3,
+        [None, "A"] * 3,
+        ["A", None, "B"] * 2,
+        ["A"] * 6,
+    ],
+    ids=["object", "list", "prompt", "varying", "empty", "null", "gap", "one"],
+)
+def test_what_names_no_systems_is_a_column_like_others(tmp_path, ending, systems):
+    texts = ["a", "b", "c", "d", "e", "f"]
+    path = write(
+        tmp_path / f"t.{ending}", WRITERS[f"table.{ending}"]({"system": systems, "mt": texts})
+    )
+    assert [text for (text,) in TextTable(path).texts(["mt"])] == texts
+
+
+@pytest.mark.parametrize("names", [["A", "B"], ["GPT-4 (temperature 0)", "NLLB_MBR.6862"], [1, 2]])
+@pytest.mark.parametrize("order", ["by system", "by segment"])
+def test_names_that_repeat_are_systems(tmp_path, names, order):
+    systems = names * 3 if order == "by segment" else [name for name in names for _ in range(3)]
+    path = write(tmp_path / "t.jsonl", json_lines({"system": systems, "mt": [*"abcdef"]}))
+    assert "has a row for each segment and system" in message_of(path, "mt")
+    assert len(list(TextTable(path).cells(["mt", "system"]))) == 6  # who asks for it knows of it
+
+
 def test_line_ends_of_other_systems(tmp_path):
     path = write(tmp_path / "t", b"\xef\xbb\xbfh\tr\r\na\tb\r\nc\td\r\n")
     with pytest.warns(CorpusWarning, match="line 1 ends in a carriage return"):
