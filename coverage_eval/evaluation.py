@@ -6,19 +6,19 @@ tokenisers, checks and figures are the same whichever way a score is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner, check_aligner
-from coverage_eval.align.checks import check_inputs
-from coverage_eval.core.batches import Row, Texts
-from coverage_eval.core.checks import SampledText, why_untokenised
+from coverage_eval.core.batches import Row, RowSample, Texts
+from coverage_eval.core.checks import SampledText, combine_findings
 from coverage_eval.core.errors import Finding, Severity
 from coverage_eval.core.machine import Progress, counted, no_progress, parts
 from coverage_eval.core.measure import Result, TokenMetric, aligner_of, measure
 from coverage_eval.core.metric import Metric
+from coverage_eval.core.text_checks import check_texts, why_untokenised
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.outputs.named import KINDS, NAMED_ERRORS, by_system, learn_named, named_findings
 from coverage_eval.registry import default_metrics, make_metric, metric_class
@@ -142,17 +142,29 @@ class Evaluation:
             kinds = [kind for kind in KINDS if not (cut and kind == "empty")]
             known += named_findings(named, result.segments, kinds)
         known += [finding for metric in fitted.values() for finding in metric.findings]
-        findings, unknown = check_inputs(sample, metrics.values(), known=known)
+        found, unknown = self._check(sample, metrics.values())
         tokens = Tokenizer(tokenize, self.lowercase)
         documents = cut.documents if cut else {}
         return replace(
             result,
             tokens=tokens,
             source_tokens=aligner.source_tokens if aligner else tokens,
-            findings=findings,
+            findings=combine_findings([*known, *found], sample.source),
             computed={NAMED_ERRORS: named, "unknown words": unknown, "documents": documents},
             signed={"seg": cut.segmentation} if cut else {},
         )
+
+    def _check(
+        self, sample: RowSample, metrics: Collection[Metric]
+    ) -> tuple[list[Finding], dict[str, float]]:
+        """What looks wrong with the texts, and how well a model knows them."""
+        words = next((metric.tokens for metric in metrics if hasattr(metric, "tokens")), None)
+        aligner = aligner_of(metrics)
+        if aligner is None:
+            return check_texts(sample, words), {}
+        from coverage_eval.align.checks import check_aligned
+
+        return check_aligned(sample, aligner, words)
 
     def column_names(self) -> tuple[list[str | Metric], str | None]:
         """The columns before any text is read, and why METEOR is not among them; None if it is."""
@@ -191,7 +203,7 @@ class Evaluation:
                     left_out.append(f"no {metric.name} in the table: {findings[0].message}")
         if not (columns or self.others):
             raise ValueError("no metric to compare by")
-        return columns, [Finding("left-out", said, severity=Severity.NOTE) for said in left_out]
+        return columns, [Finding(message, Severity.NOTE) for message in left_out]
 
     def _make_aligner(self, columns: Sequence[str | Metric]) -> Aligner | None:
         """The aligner, if a metric needs it."""
@@ -260,4 +272,4 @@ def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, list[F
     name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
     note = f"the texts are not tokenised: REP tokenises them with {name}"
     note += " (--tokenize none turns this off)"
-    return name, [Finding("words-cut", note, severity=Severity.NOTE)]
+    return name, [Finding(note, Severity.NOTE)]

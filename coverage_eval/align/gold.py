@@ -261,7 +261,7 @@ def check_gold(
                 f"{name}: no link of {len(pairs):,} pairs has {word} position 0; if positions "
                 f"count from 1: {_FROM_ZERO}"
             )
-            return [Finding("gold-from-one", message)]
+            return [Finding(message)]
     for change, remedy in _GOLD_CHANGES:
         # Only links that the change adds or removes tell which version is right.
         changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
@@ -269,5 +269,5 @@ def check_gold(
         worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)
         if better - worse > BETTER_LINKS * math.sqrt(better + worse):
             counts = f"{better:,} links against {worse:,}"
-            return [Finding("gold-changed", f"{name}: fit the links better ({counts}) {remedy}")]
+            return [Finding(f"{name}: fit the links better ({counts}) {remedy}")]
     return []

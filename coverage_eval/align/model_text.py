@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.batches import Blocks
-from coverage_eval.core.checks import (
-    MIN_SEGMENTS,
-    SampledText,
+from coverage_eval.core.checks import MIN_SEGMENTS, SampledText
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.text_checks import (
     is_unsegmented_script,
     why_unsegmented,
     why_untokenised,
 )
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.texts import segments_of
 from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Segment, Tokenizer
 

@@ -162,7 +162,7 @@ def _missing_scores(
         f"{metric.origin}: {scored:,} of {segments:,} segments have a score{of_all}; only these "
         f"count for {metric.name}"
     )
-    return [Finding("caveat", message)]
+    return [Finding(message)]
 
 
 Scores = dict[str, dict[int, float | None]]

@@ -32,7 +32,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coverage_eval.core.checks import percent
-from coverage_eval.core.errors import Severity
+from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Measure, Metric, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
@@ -350,8 +350,8 @@ def _facts(result: Result) -> tuple[dict[str, list[str]], set[str], set[str], se
     silent, hollow, padded = (set[str]() for _ in range(3))
     facts: dict[str, list[str]] = defaultdict(list)
     for finding in result.findings:
-        if finding.severity == Severity.UNUSABLE or finding.check == "far-output":
-            for system, said in zip(finding.texts, finding.seen, strict=True):
+        if finding.severity == Severity.UNUSABLE or finding.check == CheckId.FAR_OUTPUT:
+            for system, said in zip(finding.texts, finding.labels, strict=True):
                 if system in {*result.systems} - silent:
                     facts[system].append(f"{' ' if said.startswith('has ') else ': '}{said}")
                     silent.add(system)

@@ -77,22 +77,79 @@ class Severity(IntEnum):
     """Something to know when reading the score."""
 
 
-class Finding(NamedTuple):
-    """Something in the input that is probably a mistake.
+class CheckId(IntEnum):
+    """What checks find, by number: a finding may be explained by those with lower numbers.
 
-    Attributes:
-        check: Name of the check, such as ``subwords``.
-        message: One line: the texts, what was seen, with figures, and what to do.
-        texts: The names of the texts; empty if it is about all of them.
-        severity: How much it matters.
-        seen: What was seen in each of the texts, if the finding says it of each.
+    Findings without an id, such as notes of what was left out, count as 0.
     """
 
-    check: str
+    FAR_OUTPUT = 0
+    SUBWORDS = 1
+    UNSEGMENTED = 2
+    OTHER_TOKENS = 3
+    UNTOKENISED = 4
+    CHARACTERS = 5
+    EQUAL = 6
+    COPY = 7
+    SWAPPED_SIDES = 8
+    CASE = 9
+    WRONG_MODEL = 10
+    FOREIGN_OUTPUT = 11
+    UNKNOWN_WORDS = 12
+    SMALL_MODEL = 13
+    NO_LINKS = 14
+    SAYS_LITTLE = 15
+    BLANK = 16
+    OTHER_WORDS = 17
+    SHIFTED = 18
+    REORDERED = 19
+    OUT_OF_STEP = 20
+
+
+class Finding(NamedTuple):
+    """Something in the input that is probably a mistake, or that readers of scores must know.
+
+    Attributes:
+        message: One line: the texts, what was seen, with figures, and what to do.
+        severity: How much it matters.
+        texts: The names of the texts; empty if it is about all of them.
+        check: What was looked for; None if nobody asks.
+        labels: What was seen in each of the texts; empty if the message is about them together.
+        advice: The end of the message: what to do.
+        explains: What checks find for the same reason in the same text, so that it is left out.
+    """
+
     message: str
-    texts: tuple[str, ...] = ()
     severity: Severity = Severity.WARNING
-    seen: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    check: CheckId | None = None
+    labels: tuple[str, ...] = ()
+    advice: str = ""
+    explains: frozenset[CheckId] = frozenset()
+
+    @classmethod
+    def of_text(
+        cls,
+        text: str,
+        label: str,
+        advice: str,
+        check: CheckId,
+        severity: Severity = Severity.WARNING,
+        explains: Iterable[CheckId] = (),
+    ) -> Finding:
+        """A finding in one text.
+
+        Args:
+            text: The name of the text; empty for all texts.
+            label: What was seen in it.
+            advice: What to do.
+            check: What was looked for.
+            severity: How much it matters.
+            explains: As the attribute.
+        """
+        message = f"{text}: {label}; {advice}" if text else f"{label}; {advice}"
+        texts, labels = ((text,), (label,)) if text else ((), ())
+        return cls(message, severity, texts, check, labels, advice, frozenset(explains))
 
 
 def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:

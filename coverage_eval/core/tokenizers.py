@@ -71,6 +71,16 @@ class Words(Sequence[str]):
         return self.text[self.spans[positions[0]][0] : self.spans[positions[-1]][1]]
 
 
+UNSPACED = (
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
+)
+"""The characters of Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese, which have no spaces
+between words, as a range of a regular expression."""
+
+WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
+
+
 def without_line_end(text: str) -> str:
     """The text of a line without a final ``\\n`` or ``\\r\\n``."""
     return text[:-1].removesuffix("\r") if text.endswith("\n") else text

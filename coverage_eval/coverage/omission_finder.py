@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner, check_aligner
-from coverage_eval.align.checks import check_inputs
+from coverage_eval.align.checks import check_aligned
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
@@ -47,6 +47,7 @@ from coverage_eval.core.batches import (
     answer_ahead,
     make_batches,
 )
+from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
 from coverage_eval.core.mark import Mark, places
 from coverage_eval.core.metric import Floats
@@ -322,7 +323,8 @@ class OmissionFinder:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         segments = self.find_adapted(dataset.rows())
-        warn_of(check_inputs(dataset.sample, aligner=self.aligner)[0])
+        found, _ = check_aligned(dataset.sample, self.aligner)
+        warn_of(combine_findings(found, dataset.sample.source))
         return segments
 
     def find_adapted(self, rows: Iterable[Row]) -> FoundSegments:

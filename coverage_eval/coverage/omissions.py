@@ -119,14 +119,12 @@ def _lacking(finder: OmissionFinder) -> Iterator[Finding]:
     if finder.model.units[0].normal is None:
         if not (finder.referenced or finder.peers):
             yield Finding(
-                "caveat",
                 "the model was not made for omissions and finds few of them without a reference "
                 "or other systems' outputs: train one with 'align train --prepare-for omissions', "
                 "or give --ref or --peer",
             )
     elif not finder.model.nulls:
         yield Finding(
-            "caveat",
             "the model has not learnt how high complete translations score (its training text was "
             "short, or an earlier version made it), so false alarms are assumed to be those of "
             "captions: train it again with 'align train --prepare-for omissions'",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.errors import DataError, Finding, Severity
+from coverage_eval.core.errors import CheckId, DataError, Finding, Severity
 from coverage_eval.core.files import ListText, Text
 from coverage_eval.core.machine import Progress, counted, no_progress, parts, started_processes
 from coverage_eval.core.tables import ColumnText
@@ -23,6 +23,9 @@ from coverage_eval.documents.segment import Segmentation, Segmenter, summary
 MUCH_EXTRA = 0.1
 """Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
 second version of the document; prefaces and notes have less."""
+
+_BLANK = frozenset({CheckId.BLANK})
+"""Findings of documents say which lines are missing, so that no other check need say it."""
 
 MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
@@ -55,12 +58,12 @@ class MatchedTexts(NamedTuple):
         It is a warning if that is much, because no score but ExtraText sees such text.
         """
         for name, cuts in self.documents.items():
-            said = f"{name}: {summary(cuts)}"
             extra = sum(piece.words for cut in cuts for piece in cut.extra)
             if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
-                yield Finding("much-extra", f"{said}, and counts in no score but ExtraText")
+                message = f"{summary(cuts)}, and counts in no score but ExtraText"
+                yield Finding(f"{name}: {message}", explains=_BLANK)
             else:
-                yield Finding("segmented", said, severity=Severity.NOTE)
+                yield Finding(f"{name}: {summary(cuts)}", Severity.NOTE, explains=_BLANK)
 
 
 def match_lines(

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.checks import WITHOUT_SPACES
-from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.tokenizers import WITHOUT_SPACES, Segment, Tokenizer
 
 if TYPE_CHECKING:
     from scipy import sparse

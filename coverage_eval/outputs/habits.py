@@ -26,9 +26,9 @@ from typing import NamedTuple, TypeAlias
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import RowSample
-from coverage_eval.core.checks import MIN_SEGMENTS, UNSPACED, percent
-from coverage_eval.core.errors import Finding, Severity
-from coverage_eval.core.tokenizers import Segment, tokenize
+from coverage_eval.core.checks import MIN_SEGMENTS, percent
+from coverage_eval.core.errors import CheckId, Finding, Severity
+from coverage_eval.core.tokenizers import UNSPACED, Segment, tokenize
 
 # Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
 _MARKS = (
@@ -390,9 +390,12 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
         )
         if not references:  # which would show what it lacks or adds
             said += ", and its own low scores mean nothing"
-        check = "far-output" if references or share > FAR_LONG else "says-little"
         severity = Severity.WARNING if references else Severity.UNUSABLE
-        findings.append(Finding(check, said, (name,), severity, (reason,)))
+        says_little = not references and share <= FAR_LONG
+        explains = frozenset({CheckId.SAYS_LITTLE, CheckId.BLANK} if says_little else ())
+        findings.append(
+            Finding(said, severity, (name,), CheckId.FAR_OUTPUT, (reason,), explains=explains)
+        )
     return far, findings
 
 

@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Request, Row, RowSample, Texts
-from coverage_eval.core.checks import UNSPACED
-from coverage_eval.core.errors import Finding
-from coverage_eval.core.tokenizers import Segment
+from coverage_eval.core.errors import CheckId, Finding
+from coverage_eval.core.tokenizers import UNSPACED, Segment
 from coverage_eval.outputs.habits import (
     END,
     MAX_AFFIX,
@@ -509,7 +508,8 @@ def named_findings(
                 f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
                 f"segment{plural} {', '.join(map(str, numbers[:_SHOWN]))}{more}"
             )
-            findings.append(Finding(kind, message, (system,)))
+            explains = frozenset({CheckId.BLANK} if kind == "empty" else ())
+            findings.append(Finding(message, texts=(system,), explains=explains))
     return findings
 
 

@@ -192,7 +192,6 @@ def test_correct_gold_links_give_no_finding(rate):
 @pytest.mark.parametrize("number", [20, 500])
 def test_gold_links_that_count_from_one(rate, number):
     (found,) = check_gold(weak(rate)[:number], gold(moved(TRUTH[:number], FROM_ONE)), name="g.talp")
-    assert found.check == "gold-from-one"
     told = f"no link of {number} pairs has source position 0; if positions count from 1: perl"
     assert found.message.startswith(f"g.talp: {told}")
 
@@ -200,7 +199,6 @@ def test_gold_links_that_count_from_one(rate, number):
 @pytest.mark.parametrize("rate", [0, 0.6])
 def test_reversed_gold_links(rate):
     (found,) = check_gold(weak(rate), gold(moved(TRUTH, SWAP)))
-    assert found.check == "gold-changed"
     assert "with source and target swapped" in found.message
 
 

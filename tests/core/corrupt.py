@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.checks import Sample
+from coverage_eval.core.checks import SampledTexts
 from coverage_eval.core.files import ListText
 from coverage_eval.core.tokenizers import tokenize
 from tests.grammar import Pair, generate
@@ -29,14 +29,14 @@ def targets(number: int = 500) -> Rows:
     return [pair.target for pair in pairs(number)]
 
 
-def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
+def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> SampledTexts:
     """The sample of these texts that a command would check."""
     texts = Texts(
         {name: ListText(name, rows) for name, rows in hypotheses.items()},
         [] if reference is None else [ListText("ref", reference)],
         None if source is None else ListText("src", source),
     )
-    return Sample.of(texts.sample, tokenize, tokenize)
+    return SampledTexts.tokenize(texts.sample, tokenize, tokenize)
 
 
 def omit(rows: Rows, rate: float = 0.3) -> Rows:

@@ -27,7 +27,7 @@ from coverage_eval.core.batches import (
     answer_ahead,
     make_batches,
 )
-from coverage_eval.core.checks import Sample
+from coverage_eval.core.checks import SampledTexts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import FileText
 from coverage_eval.core.machine import DiskList
@@ -192,7 +192,7 @@ def test_blocks_are_spread_over_the_whole_stream(number):
 def test_a_sample_knows_the_lines_of_its_rows():
     taken = sample_of(5000)
     assert taken.size == 5000
-    sample = Sample.of(taken, tokenize, tokenize)
+    sample = SampledTexts.tokenize(taken, tokenize, tokenize)
     for row in (0, 49, 50, 777, len(taken.rows) - 1):
         assert sample.lines[row] == int(taken.rows[row].hypotheses[0])
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import random
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.align.checks import (
-    CHECKS,
-    LAGS,
-    count_shared,
-    find_orders,
-    find_orders_of_lengths,
+from coverage_eval.core.checks import (
+    Check,
+    SampledText,
+    SampledTexts,
+    combine_findings,
+    run_checks,
 )
-from coverage_eval.core.checks import Check, Inputs, Sample, SampledText, run_checks
-from coverage_eval.core.errors import CorpusWarning, Finding, Severity, warn_of
+from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity, warn_of
+from coverage_eval.core.line_order import LAGS, count_shared
+from coverage_eval.core.text_checks import LENGTH_CHECKS, TEXT_CHECKS, WORD_CHECKS
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import tokenize
 from tests.core.corrupt import (
@@ -41,18 +43,22 @@ from tests.core.corrupt import (
 OUTPUT = confuse(targets())
 
 
-def findings(seen: Sample) -> list[Finding]:
-    orders = [*find_orders(seen), *find_orders_of_lengths(seen)]
-    found = run_checks(CHECKS, Inputs(seen, orders=orders))
+def findings(seen: SampledTexts) -> list[Finding]:
+    found = run_checks([*TEXT_CHECKS, *WORD_CHECKS, *LENGTH_CHECKS], seen)
     assert not any("\n" in finding.message for finding in found)
-    return found
+    return combine_findings(found, seen.source.name if seen.source else None)
 
 
-def names(seen: Sample) -> list[str]:
-    return [finding.check for finding in findings(seen)]
+def name(finding: Finding) -> str:
+    assert finding.check is not None
+    return finding.check.name.lower().replace("_", "-")
 
 
-def messages(seen: Sample) -> str:
+def names(seen: SampledTexts) -> list[str]:
+    return list(map(name, findings(seen)))
+
+
+def messages(seen: SampledTexts) -> str:
     return "\n".join(finding.message for finding in findings(seen))
 
 
@@ -85,7 +91,7 @@ def test_numbers_single_words_and_identical_lines_get_no_warning():
 
 def test_a_sample_without_references_or_texts():
     assert names(sample(sources(), None, hyp=omit(targets()))) == []
-    assert names(Sample()) == []
+    assert names(SampledTexts()) == []
     assert names(sample([[]] * 50, [[]] * 50, hyp=[[]] * 50)) == []
 
 
@@ -146,7 +152,7 @@ def reversed_lines(rows: Rows) -> Rows:
 def test_a_spoiled_output_is_named_with_what_to_do(spoiled, check, said):
     seen = sample(sources(), targets(), good=OUTPUT, hyp=spoiled(confuse(targets(), seed=9)))
     (found,) = findings(seen)
-    assert (found.check, found.texts) == (check, ("hyp",))
+    assert (name(found), found.texts) == (check, ("hyp",))
     assert said in found.message
 
 
@@ -234,49 +240,73 @@ def test_a_shift_of_the_last_lines_is_noticed(line, lag):
 
 def test_a_further_reference_out_of_step():
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
-    seen = Sample([SampledText("hyp", OUTPUT)], references, lines=range(1, len(OUTPUT) + 1))
+    seen = SampledTexts([SampledText("hyp", OUTPUT)], references, lines=range(1, len(OUTPUT) + 1))
     assert [found.texts for found in findings(seen)] == [("ref2",)]
 
 
 @pytest.mark.parametrize("spoiled", [shift, shuffle, reversed_lines])
 def test_sources_out_of_step(spoiled):
-    for reference, name in ((targets(), "ref"), (None, "hyp")):
+    for reference, text in ((targets(), "ref"), (None, "hyp")):
         (found,) = findings(sample(spoiled(sources()), reference, hyp=OUTPUT))
-        assert found.check == "out-of-step"
-        assert f"{name}: long lines of src do not have long translations" in found.message
+        assert name(found) == "out-of-step"
+        assert f"{text}: long lines of src do not have long translations" in found.message
 
 
 # --- how checks are run ---
 
 
+def found(*texts: str, **more: Any) -> list[Finding]:
+    return [Finding.of_text(text, "odd", "mend it", CheckId.EQUAL, **more) for text in texts]
+
+
 def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhere():
-    def seeing(*texts: str) -> Check:
-        return Check(
-            "first", Severity.WARNING, lambda _: ((text, "odd") for text in texts), "mend it"
-        )
-
-    second = Check("second", Severity.FATAL, lambda _: [("a", "x"), ("b", "y")], "do", {"first"})
-    seen = Inputs(Sample(source=SampledText("src", [])))
-    both = run_checks([seeing("a"), second], seen)
-    assert [found.message for found in both] == ["b: y; do", "a: odd; mend it"]
+    second = [
+        Finding.of_text(text, label, "do", CheckId.COPY, Severity.FATAL)
+        for text, label in (("a", "x"), ("b", "y"))
+    ]
+    explains = {CheckId.COPY}
+    both = combine_findings([*second, *found("a", explains=explains)], "src")
+    assert [finding.message for finding in both] == ["b: y; do", "a: odd; mend it"]
     for texts in (("src",), ("a", "b"), ("",)):
-        assert [found.check for found in run_checks([seeing(*texts), second], seen)] == ["first"]
-    known = [Finding("first", "said before", ("a",))]
-    assert [found.texts for found in run_checks([second], seen, known)] == [("b",), ("a",)]
-    (grouped,) = run_checks([seeing("a", "b")], seen)
-    assert grouped.message == "a (odd), b (odd): mend it"
+        (explained,) = combine_findings([*second, *found(*texts, explains=explains)], "src")
+        assert explained.check == CheckId.EQUAL
+    known = Finding("said before", texts=("a",), explains=frozenset(explains))
+    assert [item.texts for item in combine_findings([*second, known])] == [("b",), ("a",)]
+    # Nothing is explained by what is explained itself.
+    third = Finding.of_text("a", "z", "do", CheckId.CASE)
+    first = found("a", explains=explains)
+    explained = second[0]._replace(explains=frozenset({CheckId.CASE}))
+    assert len(combine_findings([third, explained])) == 1
+    assert combine_findings([third, explained, *first]) == [*first, third]
 
 
-def test_a_check_is_run_where_there_is_what_it_looks_at():
-    texts = Sample([SampledText("a", [])], source=SampledText("src", []))
-    check = Check("x", Severity.WARNING, lambda _: [("", "y")], needs={"words.source", "links"})
-    assert run_checks([check], Inputs(texts)) == []
-    assert run_checks([check], Inputs(Sample(), links=["l"])) == []
-    assert [found.message for found in run_checks([check], Inputs(texts, links=["l"]))] == ["y"]
+def test_what_one_check_finds_in_several_texts_is_one_finding():
+    (joined,) = combine_findings(found("a", "b", "a"))
+    assert joined.message == "a (odd), b (odd): mend it"
+    assert (joined.texts, joined.labels) == (("a", "b"), ("odd", "odd"))
+    assert len(combine_findings([*found("a"), *found("b", severity=Severity.NOTE)])) == 2
+
+
+def test_a_check_is_entered_where_there_is_what_it_looks_at():
+    few = SampledTexts([SampledText("a", [["b", "c"]])], lines=[1])
+    more = SampledTexts(few.hypotheses, few.hypotheses, few.hypotheses[0], range(1, 21))
+
+    def look(_: SampledTexts) -> list[Finding]:
+        return found("a")
+
+    for check in (
+        Check(look, min_segments=2),
+        Check(look, needs_source=True),
+        Check(look, needs_references=True),
+    ):
+        assert run_checks([check], few) == []
+        assert run_checks([check], more) == found("a")
+    assert run_checks([Check(look, min_tokens=3)], more) == []
+    assert run_checks([Check(look)], SampledTexts()) == []
 
 
 def test_findings_are_warned_of_unless_they_are_notes():
-    found = [Finding("a", "a"), Finding("b", "b", severity=Severity.NOTE)]
+    found = [Finding("a"), Finding("b", Severity.NOTE)]
     with pytest.warns(CorpusWarning) as caught:
         warn_of(found, stacklevel=1)
     assert [str(warning.message) for warning in caught] == ["a"]

@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import check_inputs, why_too_few_pairs
+from coverage_eval.align.checks import check_aligned, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
@@ -16,9 +16,11 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.errors import Finding
+from coverage_eval.core.checks import OTHER_ORDER, combine_findings
+from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.files import file_name
 from coverage_eval.core.machine import counted, parts, progress_bar
+from coverage_eval.core.text_checks import check_texts
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -94,9 +96,10 @@ def train(
             progress=training,
         ) as aligner:
             model = aligner.model
-            few = [Finding("small-model", said)] if (said := why_too_few_pairs(model)) else []
-            findings, _ = check_inputs(texts.sample, tokens=aligner.tokens, known=few)
-            echo_findings(findings, strict=strict)
+            found = check_texts(texts.sample, aligner.tokens)
+            if message := why_too_few_pairs(model):
+                found.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
+            echo_findings(combine_findings(found, texts.sample.source), strict=strict)
             if purpose == "omissions":
                 add_omission_data(aligner, partial(read_parallel, source, target), preparing)
             aligner.save(output)
@@ -129,7 +132,8 @@ def apply(model: str, texts: Texts, symmetrize: str, strict: bool, output: str |
             with progress_bar("aligning") as progress:
                 aligned = counted(rows, progress, texts.sample.size)
                 yield from map(word_links.format_links, aligned)
-            findings, _ = check_inputs(texts.sample, aligner=aligner)
+            found, _ = check_aligned(texts.sample, aligner)
+            findings = combine_findings(found, texts.sample.source)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)

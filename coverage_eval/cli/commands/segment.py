@@ -101,7 +101,7 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
     with progress_bar("cutting documents") as progress:
         found = segment_documents(documents, segmenter, jobs=jobs, progress=progress)
     blank = [cut.name for cut in found if not cut.output_words]
-    findings = [Finding("empty-document", f"{name}: the output is empty") for name in blank]
+    findings = [Finding(f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
     is_page = (asked.output or "").lower().endswith(".html")
     shown: Iterable[str] = [_page(found)] if is_page else _lines(found, asked.output_format)

@@ -318,4 +318,4 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
         "is for English: use BLEU or chrF"
     )
     references = sample.references
-    return (Finding("language", f"{', '.join(references)}: {said}", references),)
+    return (Finding(f"{', '.join(references)}: {said}", texts=references),)
