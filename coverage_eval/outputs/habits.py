@@ -44,7 +44,7 @@ _STOPS = frozenset(".!?:…。！？：—–।؟")
 class ParsedSegment(NamedTuple):
     """A segment in the forms that the checks look at.
 
-    >>> Text.of("It's 3 o'clock, 猫。 की है").pieces
+    >>> ParsedSegment.of("It's 3 o'clock, 猫。 की है").pieces
     ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
 
     Attributes:
