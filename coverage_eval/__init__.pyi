@@ -2,7 +2,7 @@
 
 from . import attention, attention_maps, plotting
 from .align.aligner import Aligner, AlignerError
-from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
+from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, score, soft_drop, ter
 from .comparison.report.html import make_report
 from .comparison.table import Comparison, compare
 from .core.errors import CoverageEvalError, DataError
@@ -57,6 +57,7 @@ __all__ = [
     "read_segments",
     "rep",
     "run_audits",
+    "score",
     "segment",
     "soft_drop",
     "ter",

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import ONE_SYSTEM, Texts
 from coverage_eval.core.errors import warn_of
-from coverage_eval.core.measure import TextMetric
-from coverage_eval.core.metric import Score
+from coverage_eval.core.metric import Metric, Score
 from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
@@ -50,7 +49,7 @@ class Scoring(TypedDict, total=False):
 
 
 def _score(
-    metric: TextMetric,
+    metric: Metric,
     *texts: Any,
     jobs: int = 1,
     resamples: int = 0,
@@ -68,6 +67,31 @@ def _score(
     ).run()
     warn_of(result.findings, stacklevel=3)
     return result.score(metric.name, resamples=resamples, seed=seed)
+
+
+def score(
+    metric: Metric,
+    hypotheses: Segments,
+    references: Sequence[Any] | None = None,
+    sources: Segments | None = None,
+    *,
+    peers: Sequence[Segments] = (),
+    **how: Unpack[Scoring],
+) -> Score:
+    """The corpus score by any metric, such as one of your own.
+
+    >>> float(score(REP(n=2), ["a red red house"], ["a red house"]))
+    66.66666666666667
+
+    Args:
+        metric: The metric with its settings.
+        hypotheses: The system's segments.
+        references: The reference's segments, or a list of several references.
+        sources: The source's segments, if the metric needs them.
+        peers: Outputs of other systems, for metrics that use them.
+        **how: As for :func:`rep`.
+    """
+    return _score(metric, hypotheses, references, sources, peers, **how)
 
 
 def rep(

@@ -40,6 +40,8 @@ from coverage_eval.attention import (
 )
 from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
+from coverage_eval.core.batches import Texts
+from coverage_eval.core.measure import measure
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.papers.claims import Audit, Claim, Fact, judged
 from coverage_eval.repetition.rep import REP
@@ -595,7 +597,7 @@ def audit_scripts() -> tuple[Claim, ...]:
 def rep_second_sum() -> Claim:
     """What the second sum of REP counts."""
     apart, doubled, reference = "the cat the", "the the cat", "the cat"
-    ours = {text: float(REP().corpus_score([text], [reference])) for text in (apart, doubled)}
+    ours = {text: float(REP().sentence_score(text, reference)) for text in (apart, doubled)}
     return Claim(
         "1. REP, second sum: the text has t(ww), a word twice in a row, and the scripts count "
         "bigrams of two equal words; one transcription misreads it as t(w)",
@@ -698,7 +700,8 @@ def _drop(references: Iterable[str], hypotheses: Iterable[str], compat: str | No
     expected, covered = ([parse_links(line) for line in side] for side in (references, hypotheses))
     texts = ["a b c d e"] * len(expected)
     metric = DROP(Aligner.from_links(expected, covered), compat=compat)
-    return float(metric.corpus_score(texts, texts))
+    result = measure(Texts.from_lists({"hypothesis": texts}, texts), {"drop": metric})
+    return float(result.score("drop"))
 
 
 def exhaustion() -> Claim:

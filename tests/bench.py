@@ -29,6 +29,7 @@ from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
 from tests.repetition import oracles
+from tests.rows import score_of, statistics_of
 
 Array = NDArray[np.float64]
 Work = Callable[[], object]
@@ -74,9 +75,9 @@ def rep() -> None:
     references = [" ".join(f"{first} {second}".split(" ")[:20]) for first, second in pairs]
     hypotheses = inject_lines(references, "repetition-phrase", 0.02)
     metric = REP()
-    assert metric.corpus_score(hypotheses, references).score == oracles.rep(hypotheses, references)
+    assert score_of(metric, hypotheses, references).score == oracles.rep(hypotheses, references)
     fast, slow = fastest(
-        lambda: metric.statistics(hypotheses, references),
+        lambda: statistics_of(metric, hypotheses, references),
         lambda: oracles.rep(hypotheses, references),
         rounds=3,
     )
@@ -97,7 +98,7 @@ def aligner() -> None:
         forced = elapsed(lambda: deque(it.align(rows), maxlen=0))
         show("forced alignment of them", forced, "training", train / forced)
         outputs = inject_lines(targets, "omission-word", 0.05)
-        drop = elapsed(lambda: DROP(it).corpus_score(outputs, targets, sources=sources))
+        drop = elapsed(lambda: score_of(DROP(it), outputs, targets, sources=sources))
         show("DROP, which aligns twice", drop, "forced alignment", forced / drop)
 
 
@@ -128,7 +129,9 @@ def resampling() -> None:
     }
     bleu = make_metric("bleu", {})
     metrics = {"bleu": bleu}
-    statistics = {"bleu": {n: bleu.statistics(texts, references) for n, texts in systems.items()}}
+    statistics = {
+        "bleu": {n: statistics_of(bleu, texts, references) for n, texts in systems.items()}
+    }
 
     def theirs(samples: int) -> None:
         metric = {"BLEU": BLEU(references=[references], force=True)}

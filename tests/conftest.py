@@ -185,9 +185,10 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 def paraphrases() -> None:
     """Make METEOR's paraphrase index, once for all processes."""
     from coverage_eval.quality.meteor import METEOR
+    from tests.rows import statistics_of
 
     with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
-        METEOR().statistics(["a house"], ["the home"])
+        statistics_of(METEOR(), ["a house"], ["the home"])
 
 
 def _made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

@@ -88,7 +88,7 @@ def test_drop_and_soft_drop_equal_their_commands(aligner, model, command):
     by_model = ("--src", "srcs", "--model", model)
     score = ce.drop(*texts, aligner)
     assert same(score, command("drop", "b", "refs", *by_model, "--symmetrize", "forward"))
-    assert same(ce.DROP(aligner).corpus_score(*texts), score.to_dict())
+    assert same(ce.score(ce.DROP(aligner), *texts), score.to_dict())
     assert "|sym:forward|" in str(score.signature)
     soft = ce.soft_drop(*texts, aligner)
     printed = command("drop", "b", "refs", *by_model, "--soft")
@@ -99,11 +99,13 @@ def test_drop_and_soft_drop_equal_their_commands(aligner, model, command):
 def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(folder, run_cli):
     metric = ce.REP(n=2, tokenize="13a")
     hyps, refs = TEXTS["a"], TEXTS["refs"]
-    assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
+    assert ce.score(metric, hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
     arguments = ("rep", "a", "refs", "--tokenize", "13a", "--sentence-level", "-f", "json")
     (printed,) = json.loads(run_cli(*arguments, cwd=folder).stdout)["scores"]
     segments = printed["sentences"]
-    scores = metric.sentence_scores(hyps, refs)
+    of_segments = ce.score(metric, hyps, refs).of_segments
+    assert of_segments is not None
+    scores = of_segments()
     assert scores == [item["score"] for item in segments]
     for hyp, ref, value, item in zip(hyps, refs, scores, segments, strict=True):
         assert float(metric.sentence_score(hyp, ref)) == value
@@ -132,7 +134,7 @@ def test_line_ends_do_not_change_a_score(aligner):
         for lines, end in zip(texts, ("\n", "\r\n", "\n"), strict=True)
     ]
     for metric in (ce.REP(tokenize="char"), ce.DROP(aligner), ce.SoftDROP(aligner), ce.BLEU()):
-        assert metric.corpus_score(*with_ends) == metric.corpus_score(*texts)
+        assert ce.score(metric, *with_ends) == ce.score(metric, *texts)
 
 
 def test_a_score_is_formatted_as_its_number_or_as_its_line():

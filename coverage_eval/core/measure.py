@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.core.batches import (
-    ONE_SYSTEM,
     Batch,
     Request,
     Row,
@@ -297,49 +296,11 @@ def _map(
 
 @dataclass(frozen=True)
 class TextMetric(Metric):
-    """A metric that scores lists of segments by itself."""
+    """A metric that scores single segments by itself.
 
-    def corpus_score(
-        self,
-        hypotheses: Sequence[Segment],
-        references: Sequence[Any] | None = None,
-        sources: Sequence[Segment] | None = None,
-        *,
-        peers: Sequence[Sequence[Segment]] = (),
-        jobs: int = 1,
-        resamples: int = 0,
-        seed: int = DEFAULT_SEED,
-    ) -> Score:
-        """Score a corpus; the functions of :mod:`coverage_eval` also look for wrong texts.
-
-        Args:
-            hypotheses: The system's segments, strings or lists of tokens.
-            references: The reference's segments, or a list of several references.
-            sources: The source's segments, if the metric needs them.
-            peers: Outputs of other systems, for metrics that compare with them.
-            jobs: Number of processes; the result does not depend on it.
-            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
-            seed: Their seed.
-
-        Raises:
-            DataError: Unequal numbers of segments, none at all, or an undefined score.
-            TypeError: A single string in place of a list of segments; no text that it needs.
-        """
-        result = self._run(hypotheses, references, sources, peers=peers, jobs=jobs)
-        return result.score(self.name, resamples=resamples, seed=seed)
-
-    def statistics(self, *texts: Any, **how: Any) -> Statistics:
-        """Sufficient statistics ``[segments, k]`` of a corpus, which can be added up.
-
-        :meth:`score` makes a score from them, and
-        :func:`coverage_eval.core.significance.pair_tests` tests differences with them.
-        Arguments and errors are those of :meth:`corpus_score`.
-        """
-        return self._run(*texts, **how).statistics_of(self.name)
-
-    def sentence_scores(self, *texts: Any, **how: Any) -> list[float | None]:
-        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        return self._run(*texts, **how).segment_scores(self.name)
+    :func:`coverage_eval.score` scores whole texts. It also looks for mistakes in them, for which a
+    single segment is too short.
+    """
 
     def sentence_score(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -362,13 +323,9 @@ class TextMetric(Metric):
         (found,) = self._measure(texts, evidence=True).evidence_of(self.name)
         return list(found.marks)
 
-    def _run(self, hypotheses: Any, *texts: Any, jobs: int = 1, **named: Any) -> Result:
-        dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
-        return self._measure(dataset, jobs=jobs)
-
-    def _measure(self, texts: Texts, **how: Any) -> Result:
+    def _measure(self, texts: Texts, *, evidence: bool = False) -> Result:
         self.check_needs(texts.references or None, texts.source)
-        return measure(texts, {self.name: self.fit(texts.sample)}, **how)
+        return measure(texts, {self.name: self.fit(texts.sample)}, evidence=evidence)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import attend_with_credit, find_transformation
+from coverage_eval.core.batches import Texts
+from coverage_eval.core.measure import measure
 from coverage_eval.papers.claims import Audit, Claim, Fact, better, judged, same_text, sign
 from coverage_eval.papers.printed import (
     SYSTEMS,
@@ -324,10 +326,9 @@ def audit_appendix_b() -> tuple[Claim, ...]:
     """Which outputs of Appendix B repeat, by REP."""
     examples = load_appendix_b()
     numbers = range(1, len(examples.examples) + 1)
-    rep = {
-        system: float(_REP.corpus_score(examples.outputs(system), examples.references))
-        for system in SYSTEMS
-    }
+    texts = {system: examples.outputs(system) for system in SYSTEMS}
+    result = measure(Texts.from_lists(texts, examples.references), {"rep": _REP})
+    rep = {system: float(result.score("rep", system)) for system in SYSTEMS}
     ours = rep[CSPARSEMAX]
     avoids: list[Fact] = []
     for system in SYSTEMS[:-1]:

@@ -78,7 +78,7 @@ def _columns(rows: Iterable[Sequence[Segment]]) -> list[list[str]]:
 class BLEU(SacreBLEUMetric):
     """Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it.
 
-    >>> float(BLEU().corpus_score(["the cat sat on the mat"], ["the cat sat on the mat"]))
+    >>> float(BLEU().sentence_score("the cat sat on the mat", "the cat sat on the mat"))
     100.00000000000004
 
     Args:
@@ -167,7 +167,7 @@ def _each(function: Callable[[float], float], values: NDArray[np.float64]) -> ND
 class CHRF(SacreBLEUMetric):
     """Corpus chrF2 (Popović 2015) as sacreBLEU computes it, without word n-grams.
 
-    >>> round(float(CHRF().corpus_score(["the cat sat"], ["the cat sits"])), 2)
+    >>> round(float(CHRF().sentence_score("the cat sat", "the cat sits")), 2)
     61.03
 
     Args:
@@ -203,7 +203,7 @@ words that moved takes 15 seconds for one segment, and twice as many words take 
 class TER(SacreBLEUMetric):
     """Translation edit rate (Snover et al. 2006) as sacreBLEU computes it; it can exceed 100.
 
-    >>> round(float(TER().corpus_score(["the cat sat"], ["the cat sits"])), 2)
+    >>> round(float(TER().sentence_score("the cat sat", "the cat sits")), 2)
     33.33
 
     Args:

@@ -41,6 +41,7 @@ from search import Penalties, Translation, attention_maps, best_texts, translate
 from systems import TABLES, Settings, System, find_systems
 from torch import nn
 
+import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
@@ -259,7 +260,7 @@ class Run:
         for alpha, beta in product(GRID, GRID):
             lists = self.translate(plain, "valid", first, Penalties(alpha, beta))
             texts[alpha, beta] = best_texts(lists)
-            bleu = float(BLEU_OF_PAPER.corpus_score(texts[alpha, beta], references[:first]))
+            bleu = float(ce.score(BLEU_OF_PAPER, texts[alpha, beta], references[:first]))
             grid.append([alpha, beta, bleu])
         alpha, beta, bleu = best(grid)
         write_lines(self.folder / f"{system.file}.valid.hyp.gz", texts[alpha, beta])

@@ -16,6 +16,7 @@ from coverage_eval.coverage.drop import DROP
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.coverage.training import train_for_omissions
 from tests.grammar import generate
+from tests.rows import score_of, segment_scores_of
 
 TRAIN, TEST = generate(900, seed=1), generate(120, seed=2)
 MISSING = (30, 31, 70)
@@ -70,7 +71,7 @@ def figures(aligner: ModelAligner, own: dict[str, list[str]]) -> list[Any]:
     cut = ce.segment(own["doc"], own["src"], aligner)
     return [
         [float(one.measured.score(name)) for one in (table, document) for name in one.metrics],
-        Omissions(aligner).sentence_scores(own["out"], None, own["src"]),
+        segment_scores_of(Omissions(aligner), own["out"], None, own["src"]),
         cut.missing,
     ]
 
@@ -140,7 +141,7 @@ def test_marks_and_lines_are_the_users_own_text(lower):
 def test_stop_words_count_in_any_case_for_a_model_of_lowercased_text(lower):
     words = StopWords(frozenset({"Der", "die", "das", "."}))
     by_hand, found, plain = (
-        float(DROP(lower, chosen).corpus_score(own["out"], own["ref"], own["src"]))
+        float(score_of(DROP(lower, chosen), own["out"], own["ref"], own["src"]))
         for own, chosen in (
             (texts("lower"), words), (texts("cased"), words), (texts("cased"), StopWords())
         )

@@ -16,6 +16,7 @@ from coverage_eval.cli.commands.score import score_command
 from coverage_eval.cli.main import SECTIONS
 from coverage_eval.quality.sacre import BLEU
 from tests.cli.tools import ALL_COMMANDS
+from tests.rows import score_of
 
 HYP = "a b a b\nc\n\n"
 REF = "a b\nc d\ne\n"
@@ -211,7 +212,7 @@ def test_strict_makes_warnings_errors(run_cli, tmp_path):
 def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     by_hand = ("--tokenize", "none", "--lowercase", "--smooth", "none")
     hypotheses, references = (path.read_text().splitlines() for path in files)
-    score = BLEU.acl2018().corpus_score(hypotheses, references)
+    score = score_of(BLEU.acl2018(), hypotheses, references)
     assert run_cli("bleu", *files, *by_hand).stdout == f"{score}\n"
     assert "|case:lc|" in str(score)
     assert "|tok:none|smooth:none|" in str(score)

@@ -19,6 +19,7 @@ from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
 from tests.grammar import generate
+from tests.rows import segment_scores_of
 
 PAIRS = generate(1500, seed=8)
 SOURCES, REFERENCES = (
@@ -175,7 +176,7 @@ def test_places_of_repetitions_in_letters_sum_to_their_score():
 def test_differences_are_the_largest(comparison):
     rows = [row for row in comparison.most_different(4).rows if row[0] == "REP"]
     assert len(rows) == 5 * 4
-    scores = {system: REP().sentence_scores(SYSTEMS[system], REFERENCES) for system in SYSTEMS}
+    scores = {system: segment_scores_of(REP(), SYSTEMS[system], REFERENCES) for system in SYSTEMS}
     gaps = [abs((a or 0) - (b or 0)) for a, b in zip(*scores.values(), strict=True)]
     shown = [int(str(row[1])) - 1 for row in rows[::5]]
     assert [gaps[i] for i in shown] == sorted(gaps, reverse=True)[:4]

@@ -14,6 +14,7 @@ from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
 from tests.grammar import generate
+from tests.rows import segment_scores_of
 
 REFERENCES = [" ".join(pair.target) for pair in generate(100, seed=4)]
 BETTER = damaged(REFERENCES, 1, repeated=0.02, omitted=0.02)
@@ -74,7 +75,7 @@ def test_the_segments_that_worsened_most_are_named(comparison):
         worsened = [sign * (segment.score - segment.baseline) for segment in item.segments]
         assert worsened == sorted(worsened, reverse=True)
         assert min(worsened) > 0
-    ours, theirs = (REP().sentence_scores(texts, REFERENCES) for texts in (WORSE, BETTER))
+    ours, theirs = (segment_scores_of(REP(), texts, REFERENCES) for texts in (WORSE, BETTER))
     expected = sorted(range(100), key=lambda i: theirs[i] - ours[i])[:5]
     assert [(s.segment, s.score, s.baseline) for s in rep.segments] == [
         (i + 1, ours[i], theirs[i]) for i in expected

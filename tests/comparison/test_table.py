@@ -20,7 +20,7 @@ from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
 from tests.grammar import generate
-from tests.rows import make_text_rows
+from tests.rows import make_text_rows, score_of
 
 REFERENCES = [" ".join(pair.target) for pair in generate(150, seed=3)]
 SYSTEMS = {
@@ -51,7 +51,7 @@ def test_scores_are_those_of_the_metrics_alone(comparison):
     for system, cells in comparison.rows.items():
         assert list(cells) == list(METRICS)
         for name, cell in cells.items():
-            alone = metrics[name].corpus_score(SYSTEMS[system], REFERENCES)
+            alone = score_of(metrics[name], SYSTEMS[system], REFERENCES)
             assert cell.score.score == alone.score
             assert cell.score.signature == alone.signature
             assert cell.score.system == system
@@ -174,7 +174,7 @@ def test_several_references_and_metrics_with_settings():
     metric = REP(n=1, tokenize="13a")
     comparison = compare(systems, references, metrics=[metric, "bleu"], **NONE)
     for system, outputs in systems.items():
-        expected = metric.corpus_score(outputs, references)
+        expected = score_of(metric, outputs, references)
         found = comparison.rows[system]["rep"].score
         assert (found.score, found.signature) == (expected.score, expected.signature)
     assert comparison.rows["s"]["rep"].score.score == 0

@@ -19,6 +19,7 @@ from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.grammar import generate, paraphrase
+from tests.rows import statistics_of
 
 RATIO = DROP(Aligner.from_links([], []))
 """A ratio of sums, for given statistics."""
@@ -52,7 +53,7 @@ def test_p_values_are_sacrebleus(ours, theirs, test, name):
     named = list(SYSTEMS.items())
     paired = PairedTest(named, {ours.name: theirs}, [REFERENCES], test_type=name, n_samples=400)
     _, results = paired()
-    statistics = {key: ours.statistics(lines, REFERENCES) for key, lines in named}
+    statistics = {key: statistics_of(ours, lines, REFERENCES) for key, lines in named}
     found = against_first(ours, statistics, test=test, resamples=400)
     for (key, _), expected in zip(named[1:], results[ours.name][1:], strict=True):
         # sacreBLEU sums in single precision and counts ties as smaller, so a few trials differ.
@@ -95,7 +96,7 @@ def test_false_positives_are_near_the_level(test, least, most, of_three):
 
 def test_equal_outputs_have_a_p_value_of_1():
     """Every resample is a tie, and ties count as at least as large."""
-    statistics = REP().statistics(SYSTEMS["worse"], REFERENCES)
+    statistics = statistics_of(REP(), SYSTEMS["worse"], REFERENCES)
     for test in ("bootstrap", "randomization"):
         systems = {"a": statistics, "b": statistics}
         result = against_first(REP(), systems, test=test, resamples=99)

@@ -32,6 +32,7 @@ from coverage_eval.core.show import (
     render,
 )
 from coverage_eval.repetition.rep import REP
+from tests.rows import score_of, segment_scores_of
 
 PEOPLE = ("text", "markdown", "latex")
 SIGNATURE = "REP|n:2|version:0"
@@ -207,8 +208,8 @@ def segments(worst: int | None) -> Printable:
     metric = REP()
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
     return present_segments(
-        metric.corpus_score(HYPOTHESES, REFERENCES),
-        metric.sentence_scores(HYPOTHESES, REFERENCES),
+        score_of(metric, HYPOTHESES, REFERENCES),
+        segment_scores_of(metric, HYPOTHESES, REFERENCES),
         evidence=[{"marks": metric.evidence(*pair)} for pair in pairs],
         output=ScoreOutput(sentence_level=True, worst=worst),
         kinds=metric.kinds,

@@ -18,6 +18,7 @@ from coverage_eval.core.mark import Mark
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from tests.repetition import oracles
+from tests.rows import statistics_of
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
 ROWS = st.lists(st.tuples(LINKS, LINKS), min_size=1, max_size=6)
@@ -32,7 +33,7 @@ def drop_of(
     sink = settings.pop("sink", False)
     metric = DROP(Aligner.from_links(list(ref), list(hyp), sink=sink), **settings)
     text = ["t t t t t"] * len(ref)
-    return metric, metric.statistics(text, text, sources)
+    return metric, statistics_of(metric, text, text, sources)
 
 
 def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> tuple[Mark, ...]:

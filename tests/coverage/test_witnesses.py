@@ -17,6 +17,7 @@ from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate
+from tests.rows import score_of
 
 TEST = generate(200, seed=6)
 SOURCES = [" ".join(pair.source) for pair in TEST]
@@ -114,7 +115,7 @@ def test_systems_are_witnesses_of_each_other(special):
 
 def test_several_references_are_expected_on_average(special):
     one, other, both = (
-        Omissions(special).corpus_score(BAD, references, SOURCES)
+        score_of(Omissions(special), BAD, references, SOURCES)
         for references in (TARGETS, PEERS[0], [TARGETS, PEERS[0]])
     )
     assert min(one.score, other.score) <= both.score <= max(one.score, other.score)

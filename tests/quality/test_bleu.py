@@ -13,6 +13,7 @@ import sacrebleu
 import coverage_eval as ce
 from coverage_eval.core.errors import DataError
 from coverage_eval.quality.sacre import BLEU
+from tests.rows import score_of, statistics_of
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def texts(shared: Path) -> tuple[list[str], list[str]]:
 )
 def test_equals_sacrebleu(texts, tokenize, lowercase):
     metric = BLEU(tokenize=tokenize, lowercase=lowercase)
-    score = metric.corpus_score(*texts)
+    score = score_of(metric, *texts)
     theirs = sacrebleu.BLEU(tokenize=tokenize, lowercase=lowercase)
     assert score.score == theirs.corpus_score(texts[0], [texts[1]]).score
     assert str(theirs.get_signature()) in str(score.signature)
@@ -56,10 +57,10 @@ def multi_bleu(hypotheses: list[str], references: list[str]) -> float:
 
 def test_compatibility_mode_equals_multi_bleu(texts):
     metric = BLEU.acl2018()
-    value = metric.score(metric.statistics(*texts)).score
+    value = metric.score(statistics_of(metric, *texts)).score
     assert f"{value:.2f}" == f"{multi_bleu(*texts):.2f}"
     assert multi_bleu(["a b c"], ["a b c"]) == 0  # there is no 4-gram, and no smoothing
-    assert metric.score(metric.statistics(["a b c"], ["a b c"])).score == 0
+    assert metric.score(statistics_of(metric, ["a b c"], ["a b c"])).score == 0
 
 
 def test_ter_of_long_segments_is_refused_at_once():

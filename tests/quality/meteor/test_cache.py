@@ -19,6 +19,7 @@ from coverage_eval.quality.meteor.paraphrases import (
     open_index,
     phrase_index,
 )
+from tests.rows import statistics_of
 
 
 @pytest.fixture
@@ -115,12 +116,12 @@ def test_scoring_goes_on_without_a_cache(table, tmp_path, monkeypatch):
     monkeypatch.setattr(metric, "data_file", lambda _: table)
     texts = [["a x", "q b"] * 200, ["b c x", "a y"] * 200]
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "cache"))
-    expected = METEOR().statistics(*texts)
+    expected = statistics_of(METEOR(), *texts)
     matched = expected[:, FIELDS.index("hyp_matched")]
     assert matched.tolist() == [2, 1] * 200
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.warns(UserWarning, match="COVERAGE_EVAL_CACHE") as caught:
-        statistics = METEOR().statistics(*texts, jobs=2)
+        statistics = statistics_of(METEOR(), *texts, jobs=2)
     assert len(caught) == 1
     np.testing.assert_array_equal(statistics, expected)

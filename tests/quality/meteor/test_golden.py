@@ -21,6 +21,7 @@ from coverage_eval.core.texts import read_segments
 from coverage_eval.quality.meteor import METEOR
 from coverage_eval.quality.meteor.metric import FIELDS, score_parts
 from tests.quality.meteor.texts import count
+from tests.rows import statistics_of
 
 FOLDER = Path(__file__).parents[2] / "golden" / "meteor"
 
@@ -116,6 +117,6 @@ def test_scores_of_edge_cases(golden, variant, column):
     lines = (golden / "edge_cases.jsonl").read_text(encoding="utf-8").splitlines()
     cases = [json.loads(line) for line in lines]
     metric = METEOR(variant=variant, scale=1)
-    counts = metric.statistics([c["hyp"] for c in cases], [c["ref"] for c in cases])
+    counts = statistics_of(metric, [c["hyp"] for c in cases], [c["ref"] for c in cases])
     for case, score in zip(cases, metric.scores_of(counts), strict=True):
         assert score == pytest.approx(case[f"meteor_{column}"], abs=1e-9), case["case"]

@@ -9,6 +9,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.quality.meteor import METEOR
 from coverage_eval.quality.meteor.metric import FIELDS
 from tests.quality.meteor.texts import count
+from tests.rows import statistics_of
 
 words = st.sampled_from(
     ["the", "The", "cat", "cats", "car", "automobile", "as", "a", "result", "of", "because", ",",
@@ -46,7 +47,7 @@ def test_order_and_shards_do_not_matter(metric, pairs, random):
 @given(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=5))
 def test_a_text_against_itself_scores_100(texts):
     metric = METEOR()
-    statistics = metric.statistics(texts, texts)
+    statistics = statistics_of(metric, texts, texts)
     assert metric.score(statistics).score == 100.0
     assert metric.scores_of(statistics) == [100.0] * len(texts)
 
@@ -70,13 +71,13 @@ def test_evidence_is_what_the_statistics_count(metric, hyp, ref):
 
 def test_spaces_tabs_line_ends_and_form_feeds_separate_tokens():
     metric = METEOR(variant="exact-stem")
-    counts = metric.statistics(["a\tb\nc\rd\x0ce  f "], ["a\u00a0b\u2028c\x0bd"])
+    counts = statistics_of(metric, ["a\tb\nc\rd\x0ce  f "], ["a\u00a0b\u2028c\x0bd"])
     assert counts[0, :2].tolist() == [6, 1]
 
 
 def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score():
     metric = METEOR()
-    perfect, other = metric.statistics(["a cat .", "cat a ."], ["a cat .", "a cat ."])
+    perfect, other = statistics_of(metric, ["a cat .", "cat a ."], ["a cat .", "a cat ."])
     assert perfect[FIELDS.index("chunks")] == 0
     assert other[FIELDS.index("chunks")] == 3
     assert float(metric.formula(perfect)) == 100.0

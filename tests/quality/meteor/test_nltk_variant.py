@@ -10,6 +10,7 @@ import pytest
 
 from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor, WordNet
 from coverage_eval.quality.meteor.words import JAR, data_file
+from tests.rows import statistics_of
 
 PAIRS = [
     # NLTK looks for synonyms of stems, so "automobile" (stem: automobil) has none.
@@ -51,7 +52,7 @@ def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_no_nltk_data")
 def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet):
     metric = NLTKMeteor()
-    statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
+    statistics = statistics_of(metric, [h for h, _ in PAIRS], [r for _, r in PAIRS])
     expected = [100 * score(h, r, wordnet) if h and r else 0.0 for h, r in PAIRS]
     assert metric.scores_of(statistics) == pytest.approx(expected)
     assert metric.score(statistics).score == pytest.approx(np.mean(expected))
