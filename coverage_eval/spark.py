@@ -30,7 +30,7 @@ from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_use
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.measure import aligner_of, count_batches
-from coverage_eval.core.metric import Fitted, Metric, Score
+from coverage_eval.core.metric import Fitted, Metric, Score, Statistics
 from coverage_eval.registry import make_metric
 
 try:
@@ -147,6 +147,8 @@ class Job:
     ) -> Iterator[pa.RecordBatch]:
         """Score Arrow batches: the keys, and for each metric its score and its statistics.
 
+        A batch without rows, as of an empty partition, gives one without rows.
+
         Raises:
             DataError: A column is missing, or a text is missing or has a line end inside.
             AlignerError: The aligner failed.
@@ -167,16 +169,11 @@ class Job:
                         refuse_other_tokens(tokenized_by_user(aligner.model), tokens, sources, text)
                 yield Batch(rows)
 
-        for made, counts in count_batches(metrics, checked()):
+        for counted, counts in count_batches(metrics, checked()):
             batch = read.popleft()
             columns = {key: batch.column(key) for key in self.keys}
-            for name, metric in metrics.items():
-                known = metric.segment_scores(made)
-                scores = metric.metric.scores_of(counts[name][0]) if known is None else known[0]
-                cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[name][0].T)]
-                columns[name] = pa.StructArray.from_arrays(
-                    cells, fields=list(_fields(metric.metric))
-                )
+            for name, fitted in metrics.items():
+                columns[name] = _scored(fitted, counted, counts.get(name))
             yield pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
     def _rows(self, batch: pa.RecordBatch) -> Iterator[Row]:
@@ -218,6 +215,17 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, _: object) -> ModelAligner | None:
         return self._aligner
+
+
+def _scored(fitted: Fitted, batch: Batch, counts: Statistics | None) -> pa.StructArray:
+    """The score and the statistics of each row; no row if nothing was counted."""
+    metric = fitted.metric
+    if counts is None:
+        counts = np.empty((1, 0, len(metric.statistic_names)), metric.statistic_type)
+    known = fitted.segment_scores(batch) if len(batch) else None
+    scores = metric.scores_of(counts[0]) if known is None else known[0]
+    cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[0].T)]
+    return pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
 
 
 def _fields(metric: Metric) -> Iterator[pa.Field]:

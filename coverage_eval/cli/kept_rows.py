@@ -27,7 +27,7 @@ from coverage_eval.core.show import csv_record, format_p, is_formula, json_line
 from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.coverage.null_scores import judge_flags
-from coverage_eval.outputs.named import GUESSES, NamedError
+from coverage_eval.outputs.named import GUESSES, NamedError, main_error
 
 _MAX_NAMED = 20
 """Segments that a closed gate names."""
@@ -126,7 +126,7 @@ class SegmentGate:
         if self.fail_above is None:
             return
         bad = [number for number, flag in enumerate(flagged) if flag or number in named]
-        certain = {n for n, own in named.items() if any(one.kind not in GUESSES for one in own)}
+        certain = {n for n, errors in named.items() if main_error(errors).kind not in GUESSES}
         counted = [
             0.0 if number in certain else chances[number] if flagged[number] else 1.0
             for number in bad
@@ -134,7 +134,7 @@ class SegmentGate:
         complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
         test = judge_flags(len(flagged), counted, 1 - complete, self.fail_above / 100)
         kinds = Counter({error: sum(flagged)})
-        kinds.update(errors[0].kind for errors in named.values())
+        kinds.update(main_error(errors).kind for errors in named.values())
         listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
         said = (
             f"{len(bad)} of {len(flagged)} segments have an error{f' ({listed})' if listed else ''}"

@@ -37,7 +37,7 @@ from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Measure, Metric, Statistics
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import SignificanceTest, holm, min_resamples, pair_tests
-from coverage_eval.outputs.named import KINDS
+from coverage_eval.outputs.named import KINDS, main_error
 
 if TYPE_CHECKING:
     from coverage_eval.coverage.trust import Trust
@@ -339,9 +339,10 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
     documents = result.computed.get("documents", {})
-    for segment, (first, *_) in result.computed.get("named errors", {}).get(system, {}).items():
-        if first.kind in found and not (first.kind == "empty" and system in documents):
-            found[first.kind].append(segment)
+    for segment, errors in result.computed.get("named errors", {}).get(system, {}).items():
+        kind = main_error(errors).kind
+        if kind in found and not (kind == "empty" and system in documents):
+            found[kind].append(segment)
     return {kind: segments for kind, segments in found.items() if segments}
 
 

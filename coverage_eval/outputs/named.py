@@ -45,7 +45,7 @@ KINDS: Mapping[str, str] = {
     "note": "end with words that no source explains",
     "markup": "have code fences, bold text or headings that the source lacks",
 }
-"""The kinds of errors, and what outputs with it do; the first is an output's main error."""
+"""The kinds of errors, and what outputs with it do."""
 
 GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
 """Kinds that are guesses, and the share of complete outputs that may look so. The others are
@@ -455,6 +455,11 @@ def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedError
         ("named", id(model)),
         lambda: NamedErrors.learn(sample.rows, model.vocabulary() if model else None),
     )
+
+
+def main_error(errors: Sequence[NamedError]) -> NamedError:
+    """The error that an output counts for: the first that is certain, or else the first guess."""
+    return next((error for error in errors if error.kind not in GUESSES), errors[0])
 
 
 def by_system(

@@ -13,6 +13,7 @@ import coverage_eval as ce
 from coverage_eval.comparison.report.html import make_report, report_values
 from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.outputs.named import GUESSES, KINDS, NamedError
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics, read_blocks
 from tests.grammar import generate
@@ -232,6 +233,16 @@ def test_broken_outputs_are_listed():
          [1]),
         ("a", "1 of 3 outputs say the same words again and again", [3]),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+@pytest.mark.parametrize("certain", [kind for kind in KINDS if kind not in GUESSES])
+def test_a_guess_hides_no_certain_error(guess, certain):
+    made = ce.compare({"a": ["x y z"] * 9}, ["a b"] * 9, metrics=["rep"], resamples=0)
+    errors = {"a": {4: [NamedError(guess), NamedError(certain)], 7: [NamedError(guess)]}}
+    made = replace(made, measured=replace(made.measured, computed={"named errors": errors}))
+    faults = report_values(made, ReportOptions())["faults"]
+    assert faults == [("a", f"1 of 9 outputs {KINDS[certain]}", [5])]
 
 
 def test_lists_have_no_punctuation():

@@ -33,6 +33,7 @@ def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
     job = Job("a", (), references=("ref",), source="src").with_fitted(result.fitted)
     job = pickle.loads(pickle.dumps(job))
     batches = pa.table(texts).to_batches(max_chunksize=700)
+    batches.insert(1, batches[0].slice(0, 0))  # as of an empty partition
     scored = pa.Table.from_batches(job.score_batches(batches, str(tmp_path / "model")))
     assert scored.num_rows == SIZE
     for name, fitted in job.make(str(tmp_path / "model")).items():
@@ -43,6 +44,20 @@ def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
         )
         assert (statistics == result.statistics_of(name)).all()
         assert fitted.sign(references=1) == result.score(name).signature
+
+
+@pytest.mark.parametrize("name", ["rep", "bleu", "length-ratio", "tail-loop"])
+def test_a_batch_without_rows_gives_one_without_rows(name):
+    texts = {"id": range(1, 31), "a": OUTPUTS * 6, "ref": TARGETS * 6}
+    (whole,) = pa.table({key: list(column) for key, column in texts.items()}).to_batches()
+    sizes = (0, 7, 0, 0, 22, 1, 0)
+    parts = [whole.slice(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
+    job = Job("a", (name,), references=("ref",), keys=("id",))
+    scored = list(job.score_batches(parts))
+    assert [len(batch) for batch in scored] == list(sizes)
+    assert pa.Table.from_batches(scored).equals(pa.Table.from_batches(job.score_batches([whole])))
+    (empty,) = job.score_batches([whole.slice(0, 0)])
+    assert empty.schema == scored[1].schema
 
 
 def test_an_unknown_column_is_named():
