@@ -8,32 +8,32 @@ import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import tee
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
-from fast_align_wrapper.forced import Posterior, alignable_pairs, force_align, read_posteriors
+from fast_align_wrapper.forced import Posterior, force_align, read_posteriors
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
+    ATTACHED,
+    ATTACHMENT_NAME,
     DIRECTIONS,
+    FULL_TABLES,
+    TABLES,
     Direction,
     Manifest,
     Settings,
     extract_table,
     file_sha256,
-    is_attachment_name,
-    member_name,
     read_manifest,
     read_table,
     read_words,
-    table_names,
     write_model,
 )
 from fast_align_wrapper.process import Binary, find_fast_align, find_threads
-from fast_align_wrapper.text import Pair, prepare_pairs
+from fast_align_wrapper.text import Pair
 from fast_align_wrapper.training import TrainingText, train
 
 PathLike = str | os.PathLike[str]
@@ -108,11 +108,11 @@ class FastAlign:
         binary = find_fast_align()
         folder = Path(mkdtemp(prefix=_FOLDER))
         try:
-            text = TrainingText.write(prepare_pairs(pairs), folder / "training.txt")
-            copied = json.loads(json.dumps(dict(notes or {})))
+            text = TrainingText.write(pairs, folder / "training.txt")
+            copied_notes = json.loads(json.dumps(dict(notes or {})))
             parameters = train(binary, chosen, text, find_threads(threads), memory, progress)
             text.path.unlink()
-            tables = table_names(full=binary.is_own)
+            tables = FULL_TABLES if binary.is_own else TABLES
             manifest = Manifest(
                 settings=chosen,
                 forward=parameters["forward"],
@@ -125,7 +125,7 @@ class FastAlign:
                 tables={name: file_sha256(folder / name) for name in tables},
                 aligner=binary.version,
                 version=__version__,
-                notes=copied,
+                notes=copied_notes,
             )
         except BaseException:
             _remove_folder(folder, os.getpid())
@@ -157,10 +157,8 @@ class FastAlign:
         Raises:
             AlignerDataError: The file cannot be written.
         """
-        for name in self.manifest.tables:
-            self._table(name)
-        for name in self.manifest.attached:
-            self.attachment(name)
+        for name in self.manifest.members:
+            self._unpacked(name)
         write_model(path, self.manifest, self._folder)
 
     @property
@@ -183,16 +181,13 @@ class FastAlign:
             AlignerError: The aligner failed.
         """
         check_symmetrization(symmetrize)
-        binary, prepared = find_fast_align(), alignable_pairs(pairs)
+        binary = find_fast_align()
+        directions = [symmetrize] if symmetrize in DIRECTIONS else DIRECTIONS
+        commands = [self._command(binary, direction, "params") for direction in directions]
+        found = force_align(commands, pairs)
         if symmetrize in DIRECTIONS:
-            command = self._command(binary, symmetrize, "params")
-            return (links for links, _ in force_align(command, prepared))
-        forward, reverse = (
-            force_align(self._command(binary, direction, "params"), copy)
-            for direction, copy in zip(DIRECTIONS, tee(prepared), strict=True)
-        )
-        rows = zip(forward, reverse, strict=True)
-        return (join(first.links, second.links, symmetrize) for first, second in rows)
+            return (only.links for (only,) in found)
+        return (join(forward.links, reverse.links, symmetrize) for forward, reverse in found)
 
     def scores(self, pairs: Iterable[Pair]) -> Iterator[float | None]:
         """The natural log-probability of each target and its length, given its source.
@@ -200,7 +195,7 @@ class FastAlign:
         It is None for a pair with an empty side or too many words; it raises as :meth:`align`.
         """
         command = self._command(find_fast_align(), "forward", "params")
-        return (score for _, score in force_align(command, alignable_pairs(pairs)))
+        return (only.score for (only,) in force_align([command], pairs))
 
     def posteriors(
         self, pairs: Iterable[Pair], direction: Direction = "forward"
@@ -255,8 +250,8 @@ class FastAlign:
             AlignerDataError: A damaged model file.
         """
         return (
-            read_words(self._table("forward.params")),
-            read_words(self._table("reverse.params")),
+            read_words(self._unpacked("forward.params")),
+            read_words(self._unpacked("reverse.params")),
         )
 
     def table(self, direction: Direction = "forward") -> Iterator[tuple[str, str, float]]:
@@ -274,7 +269,7 @@ class FastAlign:
             AlignerDataError: A damaged model file.
         """
         ending = "full" if self.manifest.has_full_tables else "params"
-        return read_table(self._table(f"{direction}.{ending}"))
+        return read_table(self._unpacked(f"{direction}.{ending}"))
 
     def attach(self, name: str, write: Callable[[Path], object]) -> None:
         """Keep a file with the model, such as tables for one purpose; it affects no link.
@@ -287,9 +282,9 @@ class FastAlign:
         Raises:
             ValueError: The name has other characters.
         """
-        if not is_attachment_name(name):
+        if not ATTACHMENT_NAME.fullmatch(name):
             raise ValueError(f"not the name of an attachment: {name!r}")
-        path = self._folder / member_name(name)
+        path = self._folder / f"{ATTACHED}{name}"
         path.parent.mkdir(exist_ok=True)
         write(path)
         attached = {**self.manifest.attached, name: file_sha256(path)}
@@ -303,7 +298,7 @@ class FastAlign:
         """
         if name not in self.manifest.attached:
             return None
-        return self._unpacked(member_name(name), self.manifest.attached[name])
+        return self._unpacked(f"{ATTACHED}{name}")
 
     def attached_model(self, name: str) -> FastAlign | None:
         """A model that is kept with this one, with the same settings; None if there is none."""
@@ -318,32 +313,30 @@ class FastAlign:
             direction: The direction.
             ending: The ending of the direction's table.
         """
-        settings = self.manifest.settings
-        parameters = self.manifest.parameters(direction)
+        manifest, is_reverse = self.manifest, direction == "reverse"
+        parameters = manifest.reverse if is_reverse else manifest.forward
         digits = ".6g" if ending == "params" else ".17g"  # the original prints six digits
-        command = [*binary.command, "-i", "-", "-q", repr(settings.p0)]
-        command += ["-f", str(self._table(f"{direction}.{ending}"))]
+        command = [*binary.command, "-i", "-", "-q", repr(manifest.settings.p0)]
+        command += ["-f", str(self._unpacked(f"{direction}.{ending}"))]
         command += ["-m", format(parameters.length_multiplier, digits)]
-        if settings.favor_diagonal:
+        if manifest.settings.favor_diagonal:
             command += ["-d", "-T", format(parameters.tension, digits)]
-        if direction == "reverse":
+        if is_reverse:
             command += ["-r"]
         threads = find_threads(self._threads)
         if binary.is_own and threads is not None:
             command += ["--threads", str(threads)]
         return command
 
-    def _table(self, name: str) -> Path:
-        return self._unpacked(name, self.manifest.tables[name])
-
-    def _unpacked(self, member: str, sha256: str) -> Path:
+    def _unpacked(self, member: str) -> Path:
+        """The unpacked table or attached file of that name in the model file."""
         path = self._folder / member
         if not path.exists():
             if self._archive is None:
                 raise AlignerDataError("this model is closed; load it again")
             partial = path.with_name(f"{path.name}.partial")
             partial.parent.mkdir(exist_ok=True)
-            extract_table(self._archive, member, sha256, partial)
+            extract_table(self._archive, member, self.manifest.members[member], partial)
             partial.replace(path)
         return path
 

@@ -1,17 +1,16 @@
 """Run trained models: send pairs to aligners in batches, and read their links or posteriors.
 
-While the aligners work on one batch, the caller reads the results of the previous one, so both work
-at the same time. Memory does not grow with the text.
+While the aligners work on a batch, the caller reads the results of the batch before it, so both
+work at the same time. Memory does not grow with the text.
 """
 
 from __future__ import annotations
 
 import math
-import queue
-import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -22,9 +21,8 @@ from fast_align_wrapper import AlignerDataError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links
 from fast_align_wrapper.model import Direction
 from fast_align_wrapper.process import Child
-from fast_align_wrapper.text import Pair, PreparedPair, prepare_pairs
+from fast_align_wrapper.text import Pair, PreparedPair, prepare_pair
 
-R = TypeVar("R")
 T = TypeVar("T")
 
 _POSTERIORS_MAGIC = b"CEPOST1\n"
@@ -32,12 +30,12 @@ _BATCH_PAIRS, _BATCH_BYTES = 512, 1 << 20
 
 
 class ForcedLinks(NamedTuple):
-    """Links of a pair.
+    """Links of a pair in one direction.
 
     Attributes:
-        links: The links of one direction, or those of both, joined.
-        score: Natural log-probability of the generated side and its length, of both directions
-            that of the forward one; None for a pair with an empty side or too many words.
+        links: The links.
+        score: Natural log-probability of the generated side and its length; None for a pair with
+            an empty side or too many words.
     """
 
     links: Links
@@ -70,50 +68,26 @@ class Posterior:
         return np.asarray(np.minimum(1.0, links.sum(axis=0, dtype=np.float64)))
 
 
-class Sender:
-    """Sends input to an aligner from a thread, so that the caller can read at the same time."""
+def force_align(
+    commands: Sequence[Sequence[str]], pairs: Iterable[Pair]
+) -> Iterator[list[ForcedLinks]]:
+    """The links of each pair by every aligner, such as one for each direction.
 
-    def __init__(self, child: Child) -> None:
-        """Start the thread."""
-        self._child = child
-        self._pieces: queue.Queue[bytes | None] = queue.Queue()
-        self._writer = threading.Thread(target=self._write, daemon=True)
-        self._writer.start()
-
-    def send(self, piece: bytes | None) -> None:
-        """Send a piece of input, or None for its end, without waiting until it is read."""
-        self._pieces.put(piece)
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the aligner has read all that was sent."""
-        return self._pieces.unfinished_tasks == 0
-
-    def _write(self) -> None:
-        while (piece := self._pieces.get()) is not None:
-            self._child.write(piece)
-            self._pieces.task_done()
-        self._child.end_input()
-
-    def __enter__(self) -> Sender:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._child.kill()  # if it still runs, nobody needs its results
-        self._pieces.put(None)
-        self._writer.join()
-
-
-def force_align(command: Sequence[str], pairs: Iterable[PreparedPair]) -> Iterator[ForcedLinks]:
-    """The links of each of :func:`alignable_pairs` by an aligner.
+    A pair that is too long gets a warning and no links.
 
     Raises:
-        AlignerError: The aligner failed.
+        AlignerError: An aligner failed.
+        TypeError: An item is not a pair.
     """
-    return _stream(
-        command, pairs,
-        results=Child.lines, check=_parse_line, empty=lambda _: ForcedLinks((), None),
-    )  # fmt: skip
+    with ExitStack() as stack:
+        children = [stack.enter_context(Child(command)) for command in commands]
+        answers = [child.lines() for child in children]
+        for pair, lines in _exchange(children, answers, pairs):
+            if pair.line:
+                answered = zip(children, lines, strict=True)
+                yield [_parse_line(child, line, pair) for child, line in answered]
+            else:
+                yield [ForcedLinks((), None) for _ in children]
 
 
 def read_posteriors(
@@ -124,107 +98,109 @@ def read_posteriors(
     Raises:
         AlignerDataError: A pair is too long.
         AlignerError: The aligner failed.
+        TypeError: An item is not a pair.
     """
-
-    def of_empty_side(pair: PreparedPair) -> Posterior:
-        generated = pair.target_length if direction == "forward" else pair.source_length
-        matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
-        return Posterior(matrix, np.ones(generated, np.float32), direction)
-
-    return _stream(
-        command, alignable_pairs(pairs, refuse=True),
-        results=lambda child: parse_posteriors(child, direction), check=lambda _, row, __: row,
-        empty=of_empty_side,
-    )  # fmt: skip
+    with Child(command) as child:
+        answers = [_parse_posteriors(child, direction)]
+        for pair, posteriors in _exchange([child], answers, pairs, refuse_oversize=True):
+            if pair.line:
+                yield posteriors[0]
+                continue
+            generated = pair.target_length if direction == "forward" else pair.source_length
+            matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
+            yield Posterior(matrix, np.ones(generated, np.float32), direction)
 
 
-def _stream(
-    command: Sequence[str],
-    pairs: Iterable[PreparedPair],
+def _exchange(
+    children: Sequence[Child],
+    answers: Sequence[Iterator[T]],
+    pairs: Iterable[Pair],
     *,
-    results: Callable[[Child], Iterator[R]],
-    check: Callable[[Child, R, PreparedPair], T],
-    empty: Callable[[PreparedPair], T],
-) -> Iterator[T]:
-    """Send pairs to an aligner and yield its results in order.
+    refuse_oversize: bool = False,
+) -> Iterator[tuple[PreparedPair, list[T]]]:
+    """Send pairs to aligners, and yield each pair with the answers of all aligners, in order.
 
     Args:
-        command: The aligner.
-        pairs: The pairs; those without a line are not sent.
-        results: Reads the aligner's output, one result per pair.
-        check: Converts a result, or raises AlignerError.
-        empty: Makes the result of a pair that was not sent.
+        children: The aligners.
+        answers: The answers of each aligner, one for each pair that it gets.
+        pairs: The pairs. One with an empty side or too many words is not sent; it comes without a
+            line and without answers.
+        refuse_oversize: Whether a pair with too many words is an error.
     """
-    with Child(command) as child, Sender(child) as sender:
-        source = _batches(pairs)
-        sent: deque[list[PreparedPair]] = deque()
-        fed = taken = 0
+    outbox = _Outbox(children, pairs, refuse_oversize=refuse_oversize)
+    answered = 0
+    outbox.send_batch()
+    while outbox.batches:
+        outbox.send_batch()  # the aligners work on it while the caller reads the batch before it
+        for pair in outbox.batches.popleft():
+            if not pair.line:
+                yield pair, []
+                continue
+            found = []
+            for child, each in zip(children, answers, strict=True):
+                answer = next(each, None)
+                if answer is None:
+                    raise child.fail(f"{answered} results for {outbox.sent} pairs of segments")
+                found.append(answer)
+            answered += 1
+            yield pair, found
+    for child, each in zip(children, answers, strict=True):
+        results = answered + sum(1 for _ in each)
+        if results != outbox.sent:
+            raise child.fail(f"{results} results for {outbox.sent} pairs of segments")
 
-        def send_next() -> None:
-            nonlocal fed
-            batch = next(source, None)
-            if batch is None:
-                sender.send(None)
-                return
-            sender.send(b"".join(pair.line for pair in batch))
-            sent.append(batch)
-            fed += sum(bool(pair.line) for pair in batch)
 
-        def send_more() -> None:
+class _Outbox:
+    """Pairs for aligners, which are sent in batches.
+
+    Attributes:
+        batches: The pairs that were read, in batches; those answered are taken out.
+        sent: Number of pairs that were sent.
+    """
+
+    def __init__(
+        self, children: Sequence[Child], pairs: Iterable[Pair], *, refuse_oversize: bool
+    ) -> None:
+        self._children = children
+        self._pairs = enumerate(pairs, start=1)
+        self._refuse_oversize = refuse_oversize
+        self.batches: deque[list[PreparedPair]] = deque()
+        self.sent = 0
+        for child in children:
             # Some aligners read the whole text before they print anything.
-            if sender.is_idle:
-                send_next()
+            child.on_idle = self.send_batch
 
-        child.on_quiet = send_more
-        found = results(child)
-        send_next()
-        while sent:
-            send_next()
-            for pair in sent.popleft():
-                if not pair.line:
-                    yield empty(pair)
-                    continue
-                result = next(found, None)
-                if result is None:
-                    raise child.fail(f"{taken} results for {fed} pairs of segments")
-                taken += 1
-                yield check(child, result, pair)
-        taken += sum(1 for _ in found)
-        if taken != fed:
-            raise child.fail(f"{taken} results for {fed} pairs of segments")
+    def send_batch(self) -> None:
+        """Send the next pairs to every aligner, or the end of the input if there are no more."""
+        batch: list[PreparedPair] = []
+        size = 0
+        for number, segments in self._pairs:
+            pair = prepare_pair(number, segments)
+            if pair.is_oversize:
+                self._report_oversize(number, pair)
+                pair = pair._replace(line=b"")
+            batch.append(pair)
+            size += len(pair.line)
+            if len(batch) == _BATCH_PAIRS or size > _BATCH_BYTES:
+                break
+        if not batch:
+            for child in self._children:
+                child.end_input()
+            return
+        lines = [pair.line for pair in batch if pair.line]
+        for child in self._children:
+            child.send(b"".join(lines))
+        self.batches.append(batch)
+        self.sent += len(lines)
 
-
-def _batches(pairs: Iterable[PreparedPair]) -> Iterator[list[PreparedPair]]:
-    batch: list[PreparedPair] = []
-    size = 0
-    for pair in pairs:
-        batch.append(pair)
-        size += len(pair.line)
-        if len(batch) == _BATCH_PAIRS or size > _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def alignable_pairs(pairs: Iterable[Pair], *, refuse: bool = False) -> Iterator[PreparedPair]:
-    """Prepare pairs; one that is too long gets a warning and loses its line.
-
-    Raises:
-        AlignerDataError: A pair is too long, and these are refused.
-    """
-    for number, pair in enumerate(prepare_pairs(pairs), start=1):
-        if not pair.is_oversize:
-            yield pair
-            continue
+    def _report_oversize(self, number: int, pair: PreparedPair) -> None:
         size = f"{pair.source_length} times {pair.target_length} words"
-        if refuse:
+        if self._refuse_oversize:
             raise AlignerDataError(
                 f"pair {number}: posteriors of {size} do not fit in memory; split the segment"
             )
         message = f"pair {number}: {size} are too many; it gets no links"
         warnings.warn(message, AlignerWarning, stacklevel=2)
-        yield pair._replace(line=b"")
 
 
 def _parse_line(child: Child, line: bytes, pair: PreparedPair) -> ForcedLinks:
@@ -247,7 +223,7 @@ def _parse_line(child: Child, line: bytes, pair: PreparedPair) -> ForcedLinks:
     return ForcedLinks(links, score)
 
 
-def parse_posteriors(child: Child, direction: Direction) -> Iterator[Posterior]:
+def _parse_posteriors(child: Child, direction: Direction) -> Iterator[Posterior]:
     """The records of the binary stream on an aligner's standard output."""
     if child.read(len(_POSTERIORS_MAGIC)) != _POSTERIORS_MAGIC:
         raise child.fail("its posteriors are in an unknown format")

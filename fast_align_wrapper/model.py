@@ -67,15 +67,14 @@ class Settings:
 
     def training_options(self) -> list[str]:
         """The options for fast_align, ours or the original."""
-        wanted = {
-            "-d": self.favor_diagonal, "-o": self.optimize_tension, "-v": self.variational_bayes,
-        }  # fmt: skip
-        flags = [flag for flag, is_wanted in wanted.items() if is_wanted]
-        values: dict[str, float] = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha}
+        options = ["-I", str(self.iterations), "-q", repr(self.p0), "-a", repr(self.alpha)]
         if self.favor_diagonal:
-            # The original takes a tension as -d.
-            values["-T"] = self.tension
-        return flags + [part for flag, value in values.items() for part in (flag, repr(value))]
+            options += ["-d", "-T", repr(self.tension)]  # the original takes a tension as -d
+        if self.optimize_tension:
+            options += ["-o"]
+        if self.variational_bayes:
+            options += ["-v"]
+        return options
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,19 @@ class DirectionParameters:
 FORMAT = "coverage-eval aligner model"
 FORMAT_VERSION = 5
 """The only one that is read."""
-_ATTACHED = "attached"
+
+TABLES = ("forward.params", "reverse.params")
+"""A model's tables as the original saves them."""
+
+FULL_TABLES = ("forward.params", "forward.full", "reverse.params", "reverse.full")
+"""The tables of a model that this project's aligner trained, with those in full precision."""
+
+ATTACHED = "attached/"
+"""The beginning of the names of attached files in the model file."""
+
+ATTACHMENT_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,99}")
+"""The names that an attached file may have."""
+
 _MANIFEST = "manifest.json"
 _MAX_MANIFEST_BYTES = 1 << 20
 
@@ -127,12 +138,6 @@ _DAMAGE = (
     RuntimeError, ValueError,
 )  # fmt: skip
 """What zipfile raises on damaged files, besides OSError; found by fuzzing."""
-
-
-def table_names(*, full: bool) -> tuple[str, ...]:
-    """Names of a model's tables, with or without those in full precision."""
-    endings = ("params", "full") if full else ("params",)
-    return tuple(f"{direction}.{ending}" for direction in DIRECTIONS for ending in endings)
 
 
 @dataclass(frozen=True)
@@ -186,51 +191,40 @@ class Manifest:
         }
         return hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()
 
-    def parameters(self, direction: str) -> DirectionParameters:
-        """Parameters of a direction."""
-        return self.forward if direction == "forward" else self.reverse
-
-    def as_dict(self) -> dict[str, Any]:
-        """The manifest as plain values, for the model file."""
-        head = {"format": FORMAT, "format_version": FORMAT_VERSION, "hash": self.hash}
-        return {**head, **asdict(self)}
+    @property
+    def members(self) -> dict[str, str]:
+        """SHA-256 of the model file's tables and attached files, by their names in the file."""
+        attached = {f"{ATTACHED}{name}": self.attached[name] for name in sorted(self.attached)}
+        return {name: self.tables[name] for name in sorted(self.tables)} | attached
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Manifest:
-        """Read :meth:`as_dict` back.
+        """The manifest from the plain values in a model file.
 
         Raises:
             KeyError, TypeError, ValueError, OverflowError: A value is missing or wrong.
         """
-        given = dict(values)
-        if any(type(given[name]) not in kinds for name, kinds in _TYPES.items() if name in given):
-            raise TypeError("a value of the wrong type")
-        for name in ("format", "format_version", "hash"):
-            del given[name]
+        fields = dict(values)
+        for name in ("format", "format_version"):
+            del fields[name]
+        expected_hash = fields.pop("hash")
+        for name, value in fields.items():
+            if name in _TYPES and type(value) not in _TYPES[name]:
+                raise TypeError("a value of the wrong type")
         for direction in DIRECTIONS:
-            given[direction] = DirectionParameters.read(given[direction])
-            if not all(map(math.isfinite, given[direction].numbers)):
+            fields[direction] = DirectionParameters.read(fields[direction])
+            if not all(map(math.isfinite, fields[direction].numbers)):
                 raise ValueError(f"{direction}: not finite")
-        given["settings"] = Settings(**given["settings"])
-        manifest = cls(**given)
+        fields["settings"] = Settings(**fields["settings"])
+        manifest = cls(**fields)
         # Names become file names, so only known ones are allowed.
-        if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
+        if set(manifest.tables) not in (set(TABLES), set(FULL_TABLES)):
             raise ValueError("unexpected names of tables")
-        if not all(map(is_attachment_name, manifest.attached)):
+        if not all(map(ATTACHMENT_NAME.fullmatch, manifest.attached)):
             raise ValueError("an attached file with an invalid name")
-        if values["hash"] != manifest.hash:
+        if expected_hash != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
-
-
-def is_attachment_name(name: str) -> bool:
-    """Whether an attached file may have this name: lowercase letters, digits, dots and dashes."""
-    return re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,99}", name) is not None
-
-
-def member_name(name: str) -> str:
-    """The member of the model file that holds an attached file."""
-    return f"{_ATTACHED}/{name}"
 
 
 def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) -> None:
@@ -245,12 +239,14 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
         AlignerDataError: The file cannot be written.
     """
     with _complete_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
-        archive.writestr(untimed_member(_MANIFEST), text + "\n")
-        for name in (*sorted(manifest.tables), *map(member_name, sorted(manifest.attached))):
+        head = {"format": FORMAT, "format_version": FORMAT_VERSION, "hash": manifest.hash}
+        values = {**head, **asdict(manifest)}
+        text = json.dumps(values, indent=1, sort_keys=True, allow_nan=False)
+        archive.writestr(_untimed_member(_MANIFEST), text + "\n")
+        for name in manifest.members:
             with (
                 (folder / name).open("rb") as table,
-                archive.open(untimed_member(name), "w", force_zip64=True) as member,
+                archive.open(_untimed_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
 
@@ -282,14 +278,6 @@ def _complete_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise AlignerDataError(problem) from error
 
 
-def _open_archive(path: str | os.PathLike[str]) -> zipfile.ZipFile:
-    """Open a zip file for reading; refuse devices and pipes, which zipfile would read endlessly."""
-    file = Path(path)
-    if file.exists() and not (file.is_file() or file.is_dir()):
-        raise zipfile.BadZipFile("not a regular file")
-    return zipfile.ZipFile(path)
-
-
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""
     digest = hashlib.sha256()
@@ -299,7 +287,7 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def untimed_member(name: str) -> zipfile.ZipInfo:
+def _untimed_member(name: str) -> zipfile.ZipInfo:
     """A member of an archive with a fixed time, so that equal content gives equal files."""
     info = zipfile.ZipInfo(name, _EARLIEST_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
@@ -317,7 +305,9 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     if Path(path).is_dir():
         raise AlignerDataError(f"{path}: is a folder; name a model file")
     try:
-        with _open_archive(path) as archive:
+        if Path(path).exists() and not Path(path).is_file():  # zipfile would read a pipe endlessly
+            raise zipfile.BadZipFile("not a regular file")
+        with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
             if _MANIFEST not in names or archive.getinfo(_MANIFEST).file_size > _MAX_MANIFEST_BYTES:
                 raise AlignerDataError(
@@ -346,7 +336,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise AlignerDataError(
             f"{path}: damaged aligner model: manifest: {error!s:.200}"
         ) from error
-    missing = sorted({*manifest.tables, *map(member_name, manifest.attached)} - names)
+    missing = sorted(manifest.members.keys() - names)
     if missing:
         raise AlignerDataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")
     return manifest
@@ -360,7 +350,7 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
     """
     try:
         with (
-            _open_archive(path) as archive,
+            zipfile.ZipFile(path) as archive,
             archive.open(name) as member,
             target.open("wb") as file,
         ):
@@ -381,8 +371,9 @@ def read_table(table: Path) -> Iterator[tuple[str, str, float]]:
     """
     with table.open(encoding="utf-8", newline="\n") as file:
         try:
-            for given, generated, value in (line.split("\t") for line in file):
-                yield unescape_token(given), unescape_token(generated), float(value)
+            for line in file:
+                conditioning, generated, value = line.split("\t")
+                yield unescape_token(conditioning), unescape_token(generated), float(value)
         except ValueError as error:
             raise AlignerDataError(f"{table.name}: damaged table: {error}") from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import re
 import select
 import shlex
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -169,8 +171,10 @@ def _version(path: Path, _modified: int) -> str | None:
 class Child:
     """A running aligner; it and everything that it started end with the block.
 
+    A thread writes what is sent to the aligner, so that the caller can read at the same time.
+
     Attributes:
-        on_quiet: Called repeatedly while the aligner prints nothing.
+        on_idle: Called repeatedly while the aligner has read all that was sent and prints nothing.
     """
 
     def __init__(
@@ -194,7 +198,7 @@ class Child:
         self._name = Path(command[0]).name
         self._timeout = timeout or TIMEOUT
         self._on_progress = on_progress
-        self.on_quiet: Callable[[], None] | None = None
+        self.on_idle: Callable[[], None] | None = None
         self._finished = False
         self._buffer = bytearray()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the block)
@@ -205,7 +209,6 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
-                bufsize=0,
                 # In its own process group, so that everything it starts can be ended with it.
                 start_new_session=True,
                 env={**os.environ, "LC_ALL": "C"},
@@ -217,34 +220,38 @@ class Child:
         self._stdout = cast("IO[bytes]", self._process.stdout)
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
+        self._to_write: queue.Queue[bytes | None] = queue.Queue()
+        self._writer = threading.Thread(target=self._write, daemon=True)
+        self._writer.start()
 
     def __enter__(self) -> Child:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
-        self._process.wait()
+        if not self._finished:  # nobody needs its results
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         self.end_input()
+        self._writer.join()
+        self._process.wait()
         self._stdout.close()
         self._log.close()
 
-    def kill(self) -> None:
-        """Kill it and everything that it started, unless it ended successfully."""
-        if not self._finished:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-
-    def write(self, data: bytes) -> None:
-        """Write to its standard input, and wait until everything is written."""
-        # If it has ended, its exit status and its log say why.
-        rest = memoryview(data)
-        with suppress(BrokenPipeError):
-            while rest:
-                rest = rest[os.write(self._stdin.fileno(), rest) :]
+    def send(self, data: bytes) -> None:
+        """Send to its standard input, without waiting until it is read."""
+        self._to_write.put(data)
 
     def end_input(self) -> None:
-        """Close its standard input."""
-        self._stdin.close()
+        """Close its standard input after all that was sent."""
+        self._to_write.put(None)
+
+    def _write(self) -> None:
+        # If the aligner has ended, its exit status and its log say why.
+        with suppress(BrokenPipeError), self._stdin:
+            while (data := self._to_write.get()) is not None:
+                self._stdin.write(data)
+                self._stdin.flush()
+                self._to_write.task_done()
 
     def lines(self) -> Iterator[bytes]:
         """The lines of its standard output, without line ends.
@@ -274,8 +281,8 @@ class Child:
         """Its next output, as soon as there is any; empty when it has ended successfully."""
         quiet_since = time.monotonic()
         while not self._poll.poll(_LOOK_MILLISECONDS):
-            if self.on_quiet is not None:
-                self.on_quiet()
+            if self.on_idle is not None and self._to_write.unfinished_tasks == 0:
+                self.on_idle()
             if self._look_at_log():
                 quiet_since = time.monotonic()
             if time.monotonic() - quiet_since > self._timeout:
@@ -291,14 +298,11 @@ class Child:
         grown = size > self._log_seen
         if grown and self._on_progress is not None:
             start = max(self._log_seen, size - _TAIL_BYTES)
-            for done, total, label in _PROGRESS.findall(self._log_bytes(start, size))[-1:]:
+            text = os.pread(self._log.fileno(), size - start, start)
+            for done, total, label in _PROGRESS.findall(text)[-1:]:
                 self._on_progress(int(done), int(total), label.decode("utf-8", "replace"))
         self._log_seen = size
         return grown
-
-    def _log_bytes(self, start: int, end: int) -> bytes:
-        # Not seek and read: the process shares the position in the file.
-        return os.pread(self._log.fileno(), end - start, start)
 
     def _finish(self) -> None:
         """Wait until it ends, and check its exit status."""
@@ -317,12 +321,13 @@ class Child:
     @property
     def log(self) -> str:
         """Its standard error, where the original prints some of its results."""
-        return self._log_bytes(0, _MAX_LOG).decode("utf-8", "replace")
+        # Not seek and read: the process shares the position in the file.
+        return os.pread(self._log.fileno(), _MAX_LOG, 0).decode("utf-8", "replace")
 
     def fail(self, problem: str) -> AlignerError:
         """An error with the last lines of its standard error."""
-        size = os.fstat(self._log.fileno()).st_size
-        tail = self._log_bytes(max(0, size - _TAIL_BYTES), size).decode("utf-8", "replace")
+        start = max(0, os.fstat(self._log.fileno()).st_size - _TAIL_BYTES)
+        tail = os.pread(self._log.fileno(), _TAIL_BYTES, start).decode("utf-8", "replace")
         lines = [line.strip() for line in tail.split("\n") if not line.startswith("progress ")]
         last = "; ".join([line for line in lines if line][-_TAIL_LINES:])
         return AlignerError(f"{self._name}: {problem}" + (f": {last}" if last else ""))

@@ -8,7 +8,7 @@ different tokens stay different, so links and parameters stay correct.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 Segment: TypeAlias = "str | Sequence[str]"
@@ -23,7 +23,7 @@ MAX_CELLS = 50_000_000
 MARK = "␛"
 """The first character of every escaped token, and of no other token."""
 
-_TAKEN = {"", "|||", "<eps>"}
+_SYNTAX = {"", "|||", "<eps>"}
 # Lone surrogates stand for bytes that were not UTF-8; they cannot be encoded.
 _UNSAFE = re.compile(r"[\x00\t\n\v\f\r \ud800-\udfff]")
 _UNSAFE_OR_BACKSLASH = re.compile(_UNSAFE.pattern.replace("[", r"[\\"))
@@ -60,16 +60,13 @@ class PreparedPair(NamedTuple):
         line: ``source ||| target`` as UTF-8 with a line end; empty if a side has no tokens.
         source_length: Number of source tokens.
         target_length: Number of target tokens.
+        is_oversize: Whether it has too many cells for memory.
     """
 
     line: bytes
     source_length: int
     target_length: int
-
-    @property
-    def is_oversize(self) -> bool:
-        """Whether it has too many cells for memory."""
-        return self.source_length * self.target_length > MAX_CELLS
+    is_oversize: bool
 
 
 def escape_token(token: str) -> str:
@@ -80,7 +77,7 @@ def escape_token(token: str) -> str:
     >>> escape_token("word"), escape_token("|||"), escape_token("a b")
     ('word', '␛|||', '␛a\\20;b')
     """
-    if token in _TAKEN or token.startswith(MARK) or _UNSAFE.search(token):
+    if token in _SYNTAX or token.startswith(MARK) or _UNSAFE.search(token):
         return MARK + _UNSAFE_OR_BACKSLASH.sub(lambda match: f"\\{ord(match[0]):x};", token)
     return token
 
@@ -113,23 +110,21 @@ def _is_plain(text: str) -> bool:
     return not edges & {"", " "} and "  " not in text and not _SUSPECT.search(text)
 
 
-def prepare_pairs(pairs: Iterable[Pair]) -> Iterator[PreparedPair]:
-    """Prepare pairs of segments, one by one.
+def prepare_pair(number: int, pair: Pair) -> PreparedPair:
+    """Prepare a pair of segments; errors name it by its number.
 
     Raises:
-        TypeError: An item is not a pair of two segments, strings or lists of strings.
+        TypeError: It is not a pair of two segments, strings or lists of strings.
     """
-    for number, pair in enumerate(pairs, start=1):
-        if isinstance(pair, str) or len(pair) != 2:
-            raise TypeError(f"pair {number}: {pair!r:.60} is not a pair (source, target)")
-        try:
-            source, source_length = _prepare(pair[0])
-            target, target_length = _prepare(pair[1])
-        except TypeError:
-            raise TypeError(
-                f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of strings"
-            ) from None
-        line = b""
-        if source_length and target_length:
-            line = f"{source} ||| {target}\n".encode()
-        yield PreparedPair(line, source_length, target_length)
+    if isinstance(pair, str) or len(pair) != 2:
+        raise TypeError(f"pair {number}: {pair!r:.60} is not a pair (source, target)")
+    try:
+        source, source_length = _prepare(pair[0])
+        target, target_length = _prepare(pair[1])
+    except TypeError:
+        raise TypeError(
+            f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of strings"
+        ) from None
+    cells = source_length * target_length
+    line = f"{source} ||| {target}\n".encode() if cells else b""
+    return PreparedPair(line, source_length, target_length, cells > MAX_CELLS)

@@ -15,7 +15,7 @@ from fast_align_wrapper import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
 from fast_align_wrapper.model import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.process import Binary, Child
-from fast_align_wrapper.text import PreparedPair
+from fast_align_wrapper.text import Pair, prepare_pair
 
 _LOG_NUMBERS = {
     "multiplier": re.compile(r"expected target length = source length \* (\S+)"),
@@ -49,33 +49,34 @@ class TrainingText:
     target_tokens: int = 0
 
     @classmethod
-    def write(cls, pairs: Iterable[PreparedPair], path: Path) -> TrainingText:
+    def write(cls, pairs: Iterable[Pair], path: Path) -> TrainingText:
         """Write the text of a stream of pairs.
 
         Raises:
             AlignerDataError: No pair has words on both sides.
+            TypeError: An item is not a pair.
         """
         text = cls(path)
         digest = hashlib.sha256()
         with path.open("wb") as file:
-            for pair in pairs:
-                if not pair.line or pair.is_oversize:
-                    text.withheld.append(text.pairs)
-                    text.empty_pairs += not pair.line
-                else:
-                    file.write(pair.line)
-                    digest.update(pair.line)
-                    text.source_tokens += pair.source_length
-                    text.target_tokens += pair.target_length
-                text.pairs += 1
+            for number, segments in enumerate(pairs, start=1):
+                text.pairs = number
+                pair = prepare_pair(number, segments)
                 if pair.is_oversize:
                     warnings.warn(
-                        f"training pair {text.pairs}: {pair.source_length} times "
-                        f"{pair.target_length} words are too many; it is left out and gets no "
-                        "links",
+                        f"training pair {number}: {pair.source_length} times {pair.target_length} "
+                        "words are too many; it is left out and gets no links",
                         AlignerWarning,
                         stacklevel=3,
                     )
+                if not pair.line or pair.is_oversize:
+                    text.withheld.append(number - 1)
+                    text.empty_pairs += not pair.line
+                    continue
+                file.write(pair.line)
+                digest.update(pair.line)
+                text.source_tokens += pair.source_length
+                text.target_tokens += pair.target_length
         text.sha256 = digest.hexdigest()
         if text.trained_pairs == 0:
             raise AlignerDataError("cannot train: no pair of segments has words on both sides")

@@ -10,26 +10,24 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, tee
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from coverage_eval.align.links import LinkColumn, LinkSource, check_links
 from coverage_eval.align.model_text import (
+    ALIGNED_SINK,
     noted_tokenizers,
-    other_use,
     strict_pairs,
     tokenize_pairs,
-    with_sink,
 )
 from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import PathLike, Text, zip_lines
 from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
-from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.tokenizers import SINK, Segment, Tokenizer
 from coverage_eval.core.writing import atomic_path
 from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
 from fast_align_wrapper.links import (
@@ -41,14 +39,13 @@ from fast_align_wrapper.links import (
 from fast_align_wrapper.process import find_fast_align
 
 if TYPE_CHECKING:
-    from fast_align_wrapper import FastAlign, Posterior
+    from fast_align_wrapper import FastAlign
     from fast_align_wrapper.model import Direction
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
 """The side whose words are covered → the direction of the posteriors that say how much."""
 
 A = TypeVar("A", bound="Aligner")
-T = TypeVar("T")
 
 
 class AlignedRow(NamedTuple):
@@ -212,12 +209,19 @@ class Aligner(ABC):
             AlignerError: The aligner failed.
         """
 
-    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:  # noqa: ARG002
+    def cover(
+        self,
+        rows: Iterable[Row],  # noqa: ARG002
+        side: str = "source",  # noqa: ARG002
+        *,
+        references: bool = True,  # noqa: ARG002
+    ) -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row, from a model's posteriors.
 
         Args:
             rows: Segments with their source.
             side: The side whose words are covered, one of :data:`SIDES`.
+            references: Whether the coverages by references are needed, too.
 
         Raises:
             DataError: A missing source, or links without probabilities.
@@ -225,23 +229,15 @@ class Aligner(ABC):
         """
         raise DataError("coverage needs a model: links have no probabilities")
 
-    def links(self, *, compat: str | None = None, references: bool = True) -> Request:
-        """A metric's request for a batch's links, which :meth:`align` makes.
-
-        Args:
-            compat: As in :meth:`align`.
-            references: Whether references are linked, too.
-        """
-        return Request(
-            ("links", id(self), compat, references),
-            lambda rows: self.align(_with(rows, references=references), compat=compat),
-        )
+    def links(self, *, compat: str | None = None) -> Request:
+        """A metric's request for a batch's links, which :meth:`align` computes."""
+        return Request(("links", id(self), compat), lambda rows: self.align(rows, compat=compat))
 
     def coverages(self, side: str = "source", *, references: bool = True) -> Request:
-        """A metric's request for a batch's coverages, which :meth:`cover` makes."""
+        """A metric's request for a batch's coverages, which :meth:`cover` computes."""
         return Request(
             ("coverages", id(self), side, references),
-            lambda rows: self.cover(_with(rows, references=references), side),
+            lambda rows: self.cover(rows, side, references=references),
         )
 
     @property
@@ -257,13 +253,6 @@ class Aligner(ABC):
         """
         return self
 
-    def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
-        if not self.sink:
-            return links
-        if source is None:
-            raise DataError("the source text is needed to find the sink; give it with --src")
-        return tuple(link for link in links if link[0] != len(source))
-
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used after that."""
         return
@@ -275,18 +264,35 @@ class Aligner(ABC):
         self.close()
 
 
+class _TokenRow(NamedTuple):
+    """The tokens of a row.
+
+    Attributes:
+        source: The source without a sink.
+        aligned_source: The source as it is aligned, with a sink if there is one.
+        texts: References, hypotheses and peers, as far as they are aligned.
+        references: The number of references among the texts.
+    """
+
+    source: Sequence[str]
+    aligned_source: Sequence[str]
+    texts: Sequence[Sequence[str]]
+    references: int
+
+
 class ModelAligner(Aligner):
     """A frozen fast_align model and the settings to align with.
+
+    Texts are tokenised as the model's training text was.
 
     Args:
         model: The model.
         symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
-        tokenize: The tokeniser to apply; None for the one of the training text.
-        src_tokenize: The source's; None for ``tokenize``, or for that of the training text.
         sink: Append ``<SINK>`` to every source; links to it do not count.
 
     Raises:
-        ValueError: An unknown symmetrisation or tokeniser.
+        DataError: The model was trained with an unknown tokeniser.
+        ValueError: An unknown symmetrisation.
     """
 
     def __init__(
@@ -294,60 +300,72 @@ class ModelAligner(Aligner):
         model: FastAlign,
         *,
         symmetrize: str = DEFAULT_SYMMETRIZATION,
-        tokenize: str | None = None,
-        src_tokenize: str | None = None,
         sink: bool = False,
     ) -> None:
         check_symmetrization(symmetrize)
         self.model = model
         self.symmetrize = symmetrize
         self.sink = sink
-        self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize)
-        for message in other_use(model, self.source_tokens, self.tokens, sink=sink):
+        self.source_tokens, self.tokens = noted_tokenizers(model)
+        trained_with_sink = bool(model.manifest.notes.get("sink", False))
+        if sink != trained_with_sink:
+            message = (
+                f"the model was trained {'with' if trained_with_sink else 'without'} {SINK} behind "
+                f"every source, and is used {'with' if sink else 'without'} it; links differ from "
+                "those of a model trained for this use"
+            )
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
         """Links of a test set, row by row; see :meth:`Aligner.align`."""
-        pending, pairs = self._pairs(row._replace(peers=()) for row in rows)
+        waiting, sent = tee(self._tokenized(rows, references=True, peers=False))
+        pairs = ((row.aligned_source, text) for row in sent for text in row.texts)
         links = self.model.align(pairs, self.symmetrize)
-        for row, source, of_texts in _together(pending, links):
-            kept = tuple(self._without_sink(item, source) for item in of_texts)
-            split = len(row.references)
-            yield AlignedRow(source, kept[:split], kept[split:])
+        for first in links:
+            row = next(waiting)
+            of_texts = (first, *islice(links, len(row.texts) - 1))
+            if self.sink:
+                of_texts = tuple(_drop_sink(item, len(row.source)) for item in of_texts)
+            yield AlignedRow(row.source, of_texts[: row.references], of_texts[row.references :])
 
-    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
+    def cover(
+        self, rows: Iterable[Row], side: str = "source", *, references: bool = True
+    ) -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        pending, pairs = self._pairs(rows)
-        results = self.model.posteriors(pairs, SIDES[side])
-        for row, source, posteriors in _together(pending, results):
-            covered = tuple(self._coverage(posterior, len(source)) for posterior in posteriors)
-            first = len(row.references)
-            lengths = tuple(len(posterior.matrix) for posterior in posteriors[first:])
-            yield CoveredRow(source, covered[:first], covered[first:], lengths)
+        waiting, sent = tee(self._tokenized(rows, references=references, peers=True))
+        pairs = ((row.aligned_source, text) for row in sent for text in row.texts)
+        posteriors = self.model.posteriors(pairs, SIDES[side])
+        for first in posteriors:
+            row = next(waiting)
+            of_texts = (first, *islice(posteriors, len(row.texts) - 1))
+            if self.sink:
+                size = len(row.source)
+                of_texts = tuple(replace(item, matrix=item.matrix[:, :size]) for item in of_texts)
+            covered = tuple(posterior.coverage for posterior in of_texts)
+            split = row.references
+            lengths = tuple(len(text) for text in row.texts[split:])
+            yield CoveredRow(row.source, covered[:split], covered[split:], lengths)
 
-    def _coverage(self, posterior: Posterior, words: int) -> Floats:
-        """The coverage by a text, without that of the sink."""
-        if self.sink:
-            posterior = replace(posterior, matrix=posterior.matrix[:, :words])
-        return posterior.coverage
+    def _tokenized(
+        self, rows: Iterable[Row], *, references: bool, peers: bool
+    ) -> Iterator[_TokenRow]:
+        """The tokens of rows.
 
-    def _pairs(
-        self, rows: Iterable[Row]
-    ) -> tuple[deque[tuple[Row, Sequence[str]]], Iterator[tuple[Sequence[str], Sequence[str]]]]:
-        """Pairs of the source and each text, and the queue of the rows that they came from."""
-        pending: deque[tuple[Row, Sequence[str]]] = deque()
-
-        def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-            for row in rows:
-                if row.source is None:
-                    raise DataError("the source text is needed to align it; give it with --src")
-                source = self.source_tokens(row.source)
-                pending.append((row, source))
-                aligned = with_sink(source, sink=self.sink)
-                for text in (*row.references, *row.hypotheses, *row.peers):
-                    yield aligned, self.tokens(text)
-
-        return pending, pairs()
+        Raises:
+            DataError: A row has no source.
+        """
+        for row in rows:
+            if row.source is None:
+                raise DataError("the source text is needed to align it; give it with --src")
+            source = self.source_tokens(row.source)
+            first = row.references if references else ()
+            texts = (*first, *row.hypotheses, *(row.peers if peers else ()))
+            yield _TokenRow(
+                source,
+                [*source, ALIGNED_SINK] if self.sink else source,
+                [self.tokens(text) for text in texts],
+                len(first),
+            )
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -453,7 +471,13 @@ class GivenLinks(Aligner):
             for column, (number, links), target in zip(columns, of_texts, targets, strict=True):
                 length = None if source is None else len(source) + self.sink
                 check_links(links, length, target, name=column.name, line=number)
-            kept = tuple(self._without_sink(links, source) for _, links in of_texts)
+            kept = tuple(links for _, links in of_texts)
+            if self.sink:
+                if source is None:
+                    raise DataError(
+                        "the source text is needed to find the sink; give it with --src"
+                    )
+                kept = tuple(_drop_sink(links, len(source)) for links in kept)
             yield AlignedRow(source, kept[:split], kept[split:])
 
     def _target_lengths(self, row: Row) -> list[int]:
@@ -525,16 +549,6 @@ def check_aligner(aligner: object) -> None:
         )
 
 
-def _together(
-    pending: deque[tuple[Row, Sequence[str]]], results: Iterator[T]
-) -> Iterator[tuple[Row, Sequence[str], tuple[T, ...]]]:
-    """Each row with its source and the results of its pairs."""
-    for first in results:
-        row, source = pending.popleft()
-        rest = len(row.references) + len(row.hypotheses) + len(row.peers) - 1
-        yield row, source, (first, *islice(results, rest))
-
-
-def _with(rows: Iterable[Row], *, references: bool) -> Iterable[Row]:
-    """The rows, without their references unless these are wanted."""
-    return rows if references else (row._replace(references=()) for row in rows)
+def _drop_sink(links: Links, source_length: int) -> Links:
+    """The links of a source whose last word is a sink, without those of the sink."""
+    return tuple(link for link in links if link[0] != source_length)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.align.model_text import (
+    ALIGNED_SINK,
     OTHER_TOKENS,
     tokenized_by_user,
     why_other_words,
-    with_sink,
 )
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.checks import (
@@ -335,6 +335,6 @@ def _log_probabilities(
     model: FastAlign, sources: Rows, targets: Rows, pairs: Sequence[tuple[int, int]]
 ) -> Iterator[float]:
     """The natural logarithm of the probability of each pair's target given its source."""
-    sink = bool(model.manifest.notes.get("sink"))
-    tokens = ((with_sink(sources[i], sink=sink), targets[j]) for i, j in pairs)
+    sink = [ALIGNED_SINK] if model.manifest.notes.get("sink") else []
+    tokens = (([*sources[i], *sink], targets[j]) for i, j in pairs)
     return (score or 0.0 for score in model.scores(tokens))

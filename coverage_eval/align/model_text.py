@@ -33,7 +33,7 @@ OTHER_TOKENS = (
 _MAKERS, _LETTER_MAKERS = ("13a", "intl"), ("char", "zh")
 """Tokenisers that may have made a text with spaces between words, and one without."""
 
-_SINK = SINK.lower()
+ALIGNED_SINK = SINK.lower()
 """The sink among words that are aligned, which are lowercased."""
 
 _SPACE_BEFORE_MARK = re.compile(r" (?=[^\w\s\u2013\u2014-])")
@@ -86,9 +86,11 @@ def tokenize_pairs(
     has_sink = True
     sample: Blocks[tuple[Segment, ...]] = Blocks()
     for source, target in sample.watch(pairs):
-        tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
+        tokens, others = source_tokens(source), target_tokens(target)
+        if sink:
+            tokens = [*tokens, ALIGNED_SINK]
         # Not simply `sink`, because the sources themselves may end in sinks.
-        has_sink &= not (tokens and others) or tokens[-1] == _SINK
+        has_sink &= not (tokens and others) or tokens[-1] == ALIGNED_SINK
         yield tokens, others
     sides = list(zip(*sample.rows, strict=True)) or [(), ()]
     cutters = (source_tokens, target_tokens)
@@ -130,22 +132,15 @@ def why_other_words(text: SampledText) -> str | None:
     return why_untokenised(text) or why_unsegmented(text)
 
 
-def with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
-    """The tokens of a source, followed by a sink if ``sink``."""
-    return [*source, _SINK] if sink else source
-
-
-def noted_tokenizers(
-    model: FastAlign, tokenize: str | None = None, src_tokenize: str | None = None
-) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and target: those of the model's training, unless others are given.
+def noted_tokenizers(model: FastAlign) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and target with which a model was trained.
 
     Raises:
         DataError: The model was trained with an unknown tokeniser.
     """
     notes = model.manifest.notes
-    target = tokenize or notes.get("tokenize", "none")
-    source = src_tokenize or tokenize or notes.get("src_tokenize", target)
+    target = notes.get("tokenize", "none")
+    source = notes.get("src_tokenize", target)
     stem = int(notes.get("stem", 0))
     lowercase = bool(notes.get("lowercase", False))
     tokenizers = []
@@ -184,35 +179,3 @@ def refuse_other_tokens(
     ):
         if is_cut and (reason := why_other_words(SampledText(name, list(map(cut, text))))):
             raise DataError(f"{name}: {reason}; {OTHER_TOKENS}")
-
-
-def other_use(
-    model: FastAlign, source: Tokenizer, target: Tokenizer, *, sink: bool
-) -> Iterator[str]:
-    """Warnings if the text is prepared in another way than the model's training text.
-
-    Args:
-        model: The model.
-        source: The tokeniser of sources.
-        target: The tokeniser of targets.
-        sink: Whether a sink is appended to every source.
-    """
-    noted = noted_tokenizers(model)
-    if (source, target) != noted:
-        yield (
-            f"the model was trained with {_named(*noted)}, but this text has "
-            f"{_named(source, target)}; words that are split differently are not aligned"
-        )
-    had_sink = bool(model.manifest.notes.get("sink", False))
-    if sink != had_sink:
-        yield (
-            f"the model was trained {'with' if had_sink else 'without'} {SINK} behind every "
-            f"source, and is used {'with' if sink else 'without'} it; links differ from those of "
-            "a model trained for this use"
-        )
-
-
-def _named(source: Tokenizer, target: Tokenizer) -> str:
-    if source.name != target.name:
-        return f"tokenisers '{source.name}' and '{target.name}'"
-    return f"tokeniser '{target.name}'"

@@ -403,9 +403,8 @@ class OmissionModel:
         aligners, names = {"words": aligner}, ["words"]
         stems = aligner.model.attached_model(STEMS)
         if stems is not None:
-            # The tokenisers of the words, so positions agree.
-            cut = {"tokenize": aligner.tokens.name, "src_tokenize": aligner.source_tokens.name}
-            aligners["stems"] = ModelAligner(stems, **cut, sink=aligner.sink)
+            # It was trained with the tokenisers of the words, so positions agree.
+            aligners["stems"] = ModelAligner(stems, sink=aligner.sink)
             names.append(f"stems:{stems.hash}")
         known = [attached(normal_name(name, side)) for name in aligners]
         nulls, digest = attached(null_name(side))

@@ -70,7 +70,6 @@ def test_coverages_of_targets_are_those_of_all_outputs(aligner):
 def test_requests_of_metrics(aligner):
     batch = Batch(ROWS)
     assert [*batch.get(aligner.links())] == [*aligner.align(ROWS)]
-    assert all(not row.references for row in batch.get(aligner.links(references=False)))
     assert all(not row.references for row in batch.get(aligner.coverages(references=False)))
     assert len({aligner.links().key, aligner.coverages().key, aligner.coverages("target").key}) == 3
     unknown = Batch([Row((["a"],))])
@@ -83,9 +82,6 @@ def test_requests_of_metrics(aligner):
     [
         ({}, {"sink": True}, "trained without <SINK> behind every source, and is used with it"),
         ({"sink": True}, {}, "trained with <SINK> behind every source, and is used without it"),
-        ({}, {"src_tokenize": "char"}, "this text has tokenisers 'char' and 'none'; words"),
-        ({"stem": 4}, {"tokenize": "13a"},
-         "the model was trained with tokeniser 'none', but this text has tokeniser '13a';"),
         ({"tokenize": "13a", "stem": 3, "sink": True}, {"sink": True}, None),
     ],
 )  # fmt: skip

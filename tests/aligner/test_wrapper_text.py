@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fast_align_wrapper import AlignerDataError, AlignerWarning, FastAlign
 from fast_align_wrapper.process import find_fast_align
-from fast_align_wrapper.text import MARK, escape_token, prepare_pairs, unescape_token
+from fast_align_wrapper.text import MARK, escape_token, prepare_pair, unescape_token
 from tests.aligner.fake_aligners import someone_elses
 
 odd_characters = st.sampled_from([*"|<>epsa \t\n\v\f\r\0\\20;", MARK, "\ud800", "\u00a0", "é"])
@@ -43,9 +43,8 @@ def test_escaped_tokens_contain_no_syntax(token):
 
 @given(st.lists(st.lists(tokens, max_size=5), min_size=1, max_size=4))
 def test_lines_have_the_given_number_of_tokens(segments):
-    for segment, pair in zip(
-        segments, prepare_pairs(zip(segments, segments, strict=True)), strict=True
-    ):
+    for segment in segments:
+        pair = prepare_pair(1, (segment, segment))
         assert pair.source_length == pair.target_length == len(segment)
         if segment:
             source, target = pair.line.removesuffix(b"\n").split(b" ||| ")
@@ -56,8 +55,8 @@ def test_lines_have_the_given_number_of_tokens(segments):
 
 
 def test_strings_are_split_at_spaces_and_tabs_only():
-    (pair,) = prepare_pairs([(" a\tb\u00a0c  d ", "x")])
-    assert pair == ("a b\u00a0c d ||| x\n".encode(), 3, 1)
+    pair = prepare_pair(1, (" a\tb\u00a0c  d ", "x"))
+    assert pair == ("a b\u00a0c d ||| x\n".encode(), 3, 1, False)
 
 
 LEXICON = [(f"s{n}", f"t{n}") for n in range(40)]
