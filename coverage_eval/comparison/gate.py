@@ -80,8 +80,10 @@ def find_worse(comparison: Comparison, smallest: Mapping[str, float]) -> list[Wo
             were drawn for any difference to be significant.
         DataError: A system says so little or so much that its low scores of errors mean nothing.
     """
-    if comparison.silent:
-        raise DataError(f"{', '.join(comparison.silent)}: its low scores mean nothing, so no gate")
+    if comparison.unusable:
+        raise DataError(
+            f"{', '.join(comparison.unusable)}: its low scores mean nothing, so no gate"
+        )
     others = comparison.others
     least, drawn = min_resamples(len(others), SIGNIFICANT), comparison.test.resamples
     if drawn < least:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,9 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.comparison.verdict import (
-    ComparisonVerdict,
-    Situation,
-    decide,
-    describe,
-    statistics_by_system,
-)
+from coverage_eval.comparison.facts import Facts, collect_facts, statistics_by_system
+from coverage_eval.comparison.sentences import write_verdict
+from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import Severity, require_integer, warn_of
@@ -122,19 +119,24 @@ class Comparison:
         return [system for system in self.rows if system != self.baseline]
 
     @property
-    def silent(self) -> list[str]:
+    def unusable(self) -> list[str]:
         """The systems whose low scores mean nothing, such as those that say far too little."""
-        return silent_systems(self.measured)
+        return unusable_systems(self.measured)
 
     @cached_property
-    def situation(self) -> Situation:
+    def facts(self) -> Facts:
         """What the verdict is made from."""
-        return describe(self.measured, self.rows, self.test, self.trust)
+        return collect_facts(self.measured, self.rows, self.test, self.trust)
+
+    @cached_property
+    def verdict(self) -> ComparisonVerdict:
+        """Which system to take, as far as the tests can tell, and why."""
+        return decide(self.facts)
 
     @property
-    def verdict(self) -> ComparisonVerdict:
-        """Which system to take, as far as the tests can tell, in at most three sentences."""
-        return decide(self.situation)
+    def verdict_sentences(self) -> tuple[str, ...]:
+        """The verdict in at most three sentences; the first that names no fault is the headline."""
+        return write_verdict(self.verdict, self.facts)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -316,7 +318,7 @@ def present_comparison(
 def _told(comparison: Comparison) -> tuple[str, ...]:
     """The sentences of the verdict, if systems were tested."""
     is_tested = comparison.others and comparison.test.resamples
-    return comparison.verdict.sentences if is_tested else ()
+    return comparison.verdict_sentences if is_tested else ()
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -356,7 +358,11 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "test": test.test if test.resamples else None,
         "resamples": test.resamples,
         "seed": test.seed,
-        "verdict": asdict(comparison.verdict),
+        "verdict": {
+            "kind": comparison.verdict.kind,
+            "systems": comparison.verdict.systems,
+            "sentences": comparison.verdict_sentences,
+        },
         "notes": comparison_notes(comparison),
         "trust": {
             name: asdict(trust) | {"is_low": trust.is_low}
@@ -550,10 +556,10 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
     return Comparison(rows, baseline, test, result, trust)
 
 
-def silent_systems(result: Result) -> list[str]:
+def unusable_systems(result: Result) -> list[str]:
     """The systems whose low scores mean nothing, such as those that say far too little."""
-    void = (item for item in result.findings if item.severity == Severity.UNUSABLE)
-    return list(dict.fromkeys(name for item in void for name in item.texts))
+    texts = [item.texts for item in result.findings if item.severity == Severity.UNUSABLE]
+    return list(dict.fromkeys(chain.from_iterable(texts)))
 
 
 def _column(
@@ -568,8 +574,8 @@ def _column(
     scores = {system: result.score(name, system) for system in result.systems}
     higher_is_better = scores[baseline].higher_is_better
     # Few errors of an output that is nearly empty are no merit.
-    void = silent_systems(result) if higher_is_better is False else []
-    values = [score.score for system, score in scores.items() if system not in void] or [np.nan]
+    unusable = unusable_systems(result) if higher_is_better is False else []
+    values = [score.score for system, score in scores.items() if system not in unusable] or [np.nan]
     best = {True: max(values), False: min(values), None: None}[higher_is_better]
     adjusted = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))
 
@@ -579,11 +585,13 @@ def _column(
     def cell(system: str, score: Score) -> ComparedScore:
         if sampled:
             score = replace(score, interval=interval(sampled[system]))
-        is_best = len(scores) > 1 and system not in void and score.score == best
+        is_best = len(scores) > 1 and system not in unusable and score.score == best
         if system == baseline:
             return ComparedScore(score, best=is_best)
         difference = score.score - scores[baseline].score
-        is_tested = tested and not (difference and (system if difference < 0 else baseline) in void)
+        is_tested = tested and not (
+            difference and (system if difference < 0 else baseline) in unusable
+        )
         return ComparedScore(
             score,
             difference,

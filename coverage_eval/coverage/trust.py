@@ -36,7 +36,7 @@ _PHRASE = (3, 6)
 
 LEAST_GAIN = 0.2
 """A finder whose share of planted errors found is not larger by so much than the share of other
-segments that it flags says little about the text: its column has no say in a verdict.
+segments that it flags says little about the text: its column does not count in verdicts.
 Half of the errors would be too much to ask: in paragraphs of WMT23 en-de, a model of captions finds
 a third, and the system that it flags significantly more often is the one that people label most."""
 
@@ -68,7 +68,7 @@ class Trust:
 
     @property
     def is_low(self) -> bool:
-        """Whether it finds so little here, beyond false alarms, that it has no say."""
+        """Whether it finds so little here, beyond false alarms, that it does not count."""
         flagged = self.false_alarms / self.complete if self.complete else 0.0
         return self.share_found - flagged < LEAST_GAIN
 

@@ -34,7 +34,7 @@ def comparison() -> Comparison:
 def test_text_has_figures_intervals_p_values_and_signatures(comparison):
     text = render(present_comparison(comparison), "text")
     lines = text.splitlines()
-    assert lines[:2] == [" ".join(comparison.verdict.sentences), ""]
+    assert lines[:2] == [" ".join(comparison.verdict_sentences), ""]
     assert re.split(r"\s{2,}", lines[2]) == ["system", "BLEU ↑", "REP ↓"]
     (row,) = (line.split() for line in lines if line.startswith("50% & more"))
     assert row[-2:] == ["100.00", "0.00"]
@@ -58,7 +58,7 @@ def test_on_a_terminal_the_table_has_two_lines_of_footnote_and_no_signature():
     found = compare({"all": texts, "worse": worse}, texts, metrics=["bleu", "rep"], resamples=50)
     brief = render(present_comparison(found, signature=False), "text").splitlines()
     blank = [number for number, line in enumerate(brief) if not line]
-    assert tuple(brief[: blank[0]]) == found.verdict.sentences
+    assert tuple(brief[: blank[0]]) == found.verdict_sentences
     assert brief[blank[-1] + 1 :] == [
         "*: p < 0.05.", "60 segments; low–high: 95% interval; p: against all, for each column.",
     ]  # fmt: skip

@@ -121,7 +121,7 @@ def test_a_silent_system_is_neither_best_nor_tested_by_metrics_of_errors(said, m
     systems = {"worse": worse, "silent": [said] * 40, "good": references}
     with pytest.warns(CorpusWarning, match=f"silent: {message}"):
         found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
-    assert found.silent == ["silent"]
+    assert found.unusable == ["silent"]
     marks = {
         system: [(cell.best, cell.adjusted is not None) for cell in cells.values()]
         for system, cells in found.rows.items()

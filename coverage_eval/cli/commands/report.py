@@ -52,7 +52,7 @@ def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, ou
         raise DataError(str(error)) from error
     print_lines([page.html], output, as_is=True)
     if output != "-":
-        told = [*map(escape_controls, comparison.verdict.sentences), f"→ {output}"]
+        told = [*map(escape_controls, comparison.verdict_sentences), f"→ {output}"]
         print_lines(wrap(sentence, sys.stdout) for sentence in told)
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
+from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
 from coverage_eval.comparison.report.page import (
     Report,
     ViewedDocument,
@@ -18,17 +19,16 @@ from coverage_eval.comparison.report.page import (
     sentence,
 )
 from coverage_eval.comparison.segments import ReportOptions, find_examples, segment_records
+from coverage_eval.comparison.sentences import line_phrase, output_phrase, write_verdict
 from coverage_eval.comparison.table import (
     Comparison,
     brief_note,
     comparison_notes,
     comparison_table,
 )
-from coverage_eval.comparison.verdict import certain_errors, decide, doubtful_metrics, missing_lines
 from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.show import Table, legend
 from coverage_eval.coverage.trust import trust_sentences
-from coverage_eval.outputs.named import KINDS
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
@@ -108,7 +108,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "chosen": verdict.systems[0] if verdict.kind == "take" else None,
         "verdict": [
             sentence(said, systems)
-            for said in decide(comparison.situation.called(names.__getitem__)).sentences
+            for said in write_verdict(verdict, comparison.facts, names.__getitem__)
         ],
         "faults": list(_faults(comparison)),
         "scores": table,
@@ -134,7 +134,7 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
         if not flags(metric) and plain
         if not comparison.measured.references or plain & {kind.error for kind in metric.kinds}
     }
-    return doubtful_metrics(comparison.trust) | unsure
+    return {name for name, trust in comparison.trust.items() if trust.is_low} | unsure
 
 
 def shown_segments(comparison: Comparison) -> int:
@@ -157,12 +157,11 @@ def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
     """Missing lines, then outputs of which nothing is left: system, words, and segments from 1."""
     result = comparison.measured
     for system in comparison.rows:
-        _, said = missing_lines(result, system)
-        if said:
-            yield system, said, ()
+        if lines := line_faults(result, system):
+            yield system, line_phrase(lines), ()
         for kind, segments in certain_errors(result, system).items():
-            said = f"{len(segments):,} of {result.segments:,} outputs {KINDS[kind]}"
-            yield system, said, [segment + 1 for segment in segments]
+            fault = BrokenOutputs([kind], len(segments))
+            yield system, output_phrase(fault, result.segments), [number + 1 for number in segments]
 
 
 def _count_flagged(comparison: Comparison, name: str, system: str) -> str:
