@@ -23,11 +23,11 @@ from coverage_eval import Aligner, attention
 from coverage_eval.core.batches import Row
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP
-from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.registry import make_metric
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics
 from tests.grammar import generate
+from tests.planting import inject_lines
 from tests.repetition import oracles
 from tests.rows import score_of, statistics_of
 

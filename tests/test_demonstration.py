@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.demonstration import RATES, TEXTS, demonstration_texts
 from fast_align_wrapper.links import format_links
 from tests.grammar import generate, paraphrase
+from tests.planting import inject_lines
 
 TRAINING_PAIRS, TEST_PAIRS, SEED = 4000, 500, 2018
 

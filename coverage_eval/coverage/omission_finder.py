@@ -447,7 +447,7 @@ class OmissionFinder:
     def _score(self, batch: Batch) -> ScoredBatch:
         units = [batch.get(request) for request in self.coverages()]
         systems = len(batch.rows[0].hypotheses)
-        witnesses = [self.witnesses(number, batch.rows[0]) for number in range(systems)]
+        witnesses = [self.peers_used(number, batch.rows[0]) for number in range(systems)]
         by_unit = [
             self._losses(*unit, batch.rows, witnesses)
             for unit in zip(self.model.units, units, strict=True)
@@ -529,7 +529,7 @@ class OmissionFinder:
                 losses[number] = own[number] + SAID_WEIGHT * (SAID_SHARE - said)
         return own, losses
 
-    def witnesses(self, number: int, row: Row) -> list[int]:
+    def peers_used(self, number: int, row: Row) -> list[int]:
         """The witnesses of a system, as places among the hypotheses and then the peers of a row.
 
         Raises:

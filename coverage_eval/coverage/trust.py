@@ -20,7 +20,6 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.measure import Result
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import FittedFlags
-from coverage_eval.coverage.planting import phrase_less, phrase_more
 
 SEGMENTS = 100
 """Segments that get an error; they take some seconds, whatever the size of the text."""
@@ -34,7 +33,7 @@ MIN_KEPT = 2
 _PHRASE = (3, 6)
 """Words of a phrase, at least and at most."""
 
-LEAST_GAIN = 0.2
+MIN_GAIN = 0.2
 """A finder whose share of planted errors found is not larger by so much than the share of other
 segments that it flags says little about the text: its column does not count in verdicts.
 Half of the errors would be too much to ask: in paragraphs of WMT23 en-de, a model of captions finds
@@ -70,7 +69,7 @@ class Trust:
     def is_low(self) -> bool:
         """Whether it finds so little here, beyond false alarms, that it does not count."""
         flagged = self.false_alarms / self.complete if self.complete else 0.0
-        return self.share_found - flagged < LEAST_GAIN
+        return self.share_found - flagged < MIN_GAIN
 
     @property
     def doubt(self) -> str:
@@ -108,22 +107,25 @@ def estimate_recall(
     generator = Random(seed)  # noqa: S311 (not for secrets)
     of_references = bool(rows and rows[0].references and not finder.referenced)
     texts = []
-    for place in generator.sample(range(len(rows)), len(rows)):
-        own = _own_row(rows[place], finder, generator, of_references=of_references)
-        if _PHRASE[0] + MIN_KEPT <= len(finder.aligner.tokens(own.hypotheses[0])) <= MAX_LENGTH:
-            texts.append(own)
+    for index in generator.sample(range(len(rows)), len(rows)):
+        row = _row_of_one(rows[index], finder, generator, of_references=of_references)
+        tokens, words = finder.aligner.tokens(row.hypotheses[0]), _words(row)[0]
+        # Words by the tokeniser count for the time, and those between spaces for the error.
+        if min(len(tokens), len(words)) >= _PHRASE[0] + MIN_KEPT and len(tokens) <= MAX_LENGTH:
+            texts.append(row)
         if len(texts) == segments:
             break
-    if not texts:
+    pairs = []
+    for number, row in enumerate(texts):
+        text = _corrupt(number, texts, finder.side, generator)
+        if text is not None:
+            pairs.append((row, row._replace(hypotheses=(text,))))
+    if not pairs:
         raise DataError("no segment is long enough to plant an error in it")
-    spoilt = [
-        row._replace(hypotheses=(_spoil(number, texts, finder, generator),))
-        for number, row in enumerate(texts)
-    ]
     finder = copy(finder)
-    finder.far = ()  # each row has one output, and only the peers used beside it
-    before = [one.is_flagged for one in finder.find(texts)]
-    after = [one.is_flagged for one in finder.find(spoilt)]
+    finder.far = ()  # each row has one output, and beside it only the peers that are used
+    before = [found.is_flagged for found in finder.find(row for row, _ in pairs)]
+    after = [found.is_flagged for found in finder.find(row for _, row in pairs)]
     clean = [found for found, was in zip(after, before, strict=True) if not was]
     return Trust(finder.side, len(clean), sum(clean), len(before), sum(before), of_references)
 
@@ -152,23 +154,34 @@ def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
     ]
 
 
-def _own_row(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:
-    """A row with one text in which to plant an error, and its witnesses."""
+def _row_of_one(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:
+    """A row with one text in which to plant an error, and the peers that the finder uses."""
     number, outputs = generator.randrange(len(row.hypotheses)), row.hypotheses + row.peers
-    own = row.references[0] if of_references else outputs[number]
+    text = row.references[0] if of_references else outputs[number]
     references = row.references if finder.referenced else ()
-    others = tuple(outputs[place] for place in finder.witnesses(number, row))
-    return Row((own,), references, row.source, others)
+    peers = tuple(outputs[index] for index in finder.peers_used(number, row))
+    return Row((text,), references, row.source, peers)
 
 
-def _spoil(number: int, texts: Sequence[Row], finder: OmissionFinder, generator: Random) -> str:
-    """The text with an error: a phrase less, or a phrase of another segment more."""
+def _corrupt(number: int, texts: Sequence[Row], side: str, generator: Random) -> str | None:
+    """A text with an error: a phrase less, or a phrase of another segment more.
+
+    Returns:
+        The text; None if no phrase can be added, because all segments are equal.
+    """
     words, space = _words(texts[number])
     size = min(generator.randint(*_PHRASE), len(words) - MIN_KEPT)
-    if finder.side == "source":
-        return space.join(phrase_less(words, size, generator))
-    other, _ = _words(texts[generator.randrange(len(texts))])
-    return space.join(phrase_more(words, other, size, generator))
+    if side == "source":
+        start = generator.randrange(len(words) - size + 1)
+        return space.join(words[:start] + words[start + size :])
+    first = generator.randrange(len(texts))
+    others = (_words(row)[0] for row in (*texts[first:], *texts[:first]))
+    other = next((other for other in others if other != words), None)
+    if other is None:
+        return None
+    begin = generator.randrange(max(1, len(other) - size + 1))
+    start = generator.randrange(len(words) + 1)
+    return space.join([*words[:start], *other[begin : begin + size], *words[start:]])
 
 
 def _words(row: Row) -> tuple[list[str], str]:

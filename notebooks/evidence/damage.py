@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from coverage_eval.coverage.planting import draw_runs
+from tests.planting import draw_runs
 
 if TYPE_CHECKING:
     from coverage_eval.documents.segment import Segmentation

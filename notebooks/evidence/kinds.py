@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import accumulate
 
-from coverage_eval.coverage import planting
-from coverage_eval.coverage.planting import (
+from tests import planting
+from tests.planting import (
     Draft,
     Edit,
     Kind,

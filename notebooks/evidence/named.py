@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -16,9 +15,6 @@ from coverage_eval.core.batches import ONE_SYSTEM, Texts
 from coverage_eval.core.measure import measure
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.outputs.named import KINDS, find_named
-
-# The tests plant the same errors.
-sys.path.append(str(Path(__file__).parents[2]))
 from tests.outputs.language_model_rows import plant
 
 SEEDS = range(10)

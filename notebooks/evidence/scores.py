@@ -19,10 +19,10 @@ from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.figures import SeqRep
 from coverage_eval.repetition.rep import REP, LetterREP, LetterRepetition
+from tests.planting import CleanSegment, Injection, WordPool
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from coverage_eval.core.batches import Batch, Texts
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.significance import pair_tests, percentile_interval, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
-from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.repetition.rep import REP
+from tests.planting import inject_lines
 
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 

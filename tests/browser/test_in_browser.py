@@ -15,9 +15,9 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.attention_maps import AttentionMap, save
 from coverage_eval.comparison.report.html import make_report
-from coverage_eval.coverage.planting import inject_lines
 from tests.browser.conftest import Reader
 from tests.conftest import ROOT, RunCli
+from tests.planting import inject_lines
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.coverage.planting import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
+from tests.planting import inject_lines
 
 TEXTS = ("bad", "--src", "test.source")
 

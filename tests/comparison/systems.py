@@ -15,7 +15,7 @@ from coverage_eval.comparison.table import Comparison, compare_result
 from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.significance import SignificanceTest
-from coverage_eval.coverage.planting import inject_lines
+from tests.planting import inject_lines
 
 
 def compare_statistics(

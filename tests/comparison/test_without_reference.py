@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.coverage.planting import inject_lines
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
+from tests.planting import inject_lines
 
 KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}
 

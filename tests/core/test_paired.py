@@ -15,10 +15,10 @@ from coverage_eval.core import significance
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.significance import Difference, holm, pair_tests
 from coverage_eval.coverage.drop import DROP
-from coverage_eval.coverage.planting import inject_lines
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.grammar import generate, paraphrase
+from tests.planting import inject_lines
 from tests.rows import statistics_of
 
 RATIO = DROP(Aligner.from_links([], []))

@@ -16,11 +16,11 @@ from coverage_eval.coverage.omission_finder import (
     OmissionFinder,
 )
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from coverage_eval.coverage.training import add_omission_data
 from tests.aligner.test_carried_golden import tanaka
 from tests.coverage.conftest import TRAINING, equipped
 from tests.grammar import generate
+from tests.planting import CleanSegment, Injection, WordPool
 
 TEST = generate(300, seed=2)
 SOURCES = [" ".join(pair.source) for pair in TEST]

@@ -126,3 +126,32 @@ def test_a_doubtful_column_has_no_say(special, planted, found, false_alarms, is_
         assert "again leaves less out" in " ".join(sentences)
     assert (warning in page) == (warning in data["notes"]) == is_low
     assert data["trust"]["omissions"]["is_low"] == is_low
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        # Many tokens, but only two words between spaces.
+        ["a,b.c;d!e ff", "g,h.i;j!k ll", "the dog sees the old house", "a cat sleeps in red sun"],
+        ["the dog sees the old house"] * 3,  # there is no phrase of another segment
+    ],
+)
+def test_only_texts_in_which_something_was_planted_count(side, texts):
+    """Each counted text lacks words of the one before it, or has words that it lacks."""
+    pairs = [(p.source, p.target) for p in generate(60, seed=3)]
+    with ce.Aligner.train(*map(list, zip(*pairs, strict=True)), tokenize="none") as aligner:
+        aligner.tokens = replace(aligner.tokens, name="13a")
+        finder = OmissionFinder(aligner, side)
+        seen: list[list[str]] = []
+        finder.find = lambda rows: seen.append([str(row.hypotheses[0]) for row in rows]) or ()
+        rows = [Row((text,), (), "der hund sieht das alte haus") for text in texts]
+        if side == "target" and len(set(texts)) == 1:
+            with pytest.raises(DataError, match="no segment is long enough"):
+                estimate_recall(finder, rows)
+            return
+        estimate_recall(finder, rows)
+    before, after = (list(map(str.split, lines)) for lines in seen)
+    assert before
+    for one, other in zip(before, after, strict=True):
+        assert abs(len(one) - len(other)) >= 3

@@ -13,10 +13,10 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.coverage.planting import CleanSegment, Injection, WordPool
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate
+from tests.planting import CleanSegment, Injection, WordPool
 from tests.rows import score_of
 
 TEST = generate(200, seed=6)

@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from coverage_eval.coverage import planting
-from coverage_eval.coverage.planting import REPAIRS, CleanSegment, PlantedError, WordPool
+from tests import planting
 from tests.conftest import ROOT
 from tests.grammar import generate
+from tests.planting import REPAIRS, CleanSegment, PlantedError, WordPool
 
 FURTHER = runpy.run_path(str(ROOT / "notebooks" / "evidence" / "kinds.py"))
 KINDS = FURTHER["KINDS"]

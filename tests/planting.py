@@ -129,21 +129,6 @@ class PlantedError(NamedTuple):
     removed: str
 
 
-def phrase_less(words: Sequence[str], size: int, generator: Random) -> list[str]:
-    """The words without a phrase of ``size``."""
-    start = generator.randrange(len(words) - size + 1)
-    return [*words[:start], *words[start + size :]]
-
-
-def phrase_more(
-    words: Sequence[str], other: Sequence[str], size: int, generator: Random
-) -> list[str]:
-    """The words with a phrase of ``size`` from another segment."""
-    first = generator.randrange(max(1, len(other) - size + 1))
-    start = generator.randrange(len(words) + 1)
-    return [*words[:start], *other[first : first + size], *words[start:]]
-
-
 class SpoiltSegment(NamedTuple):
     """The translation with errors, and the errors."""
 
@@ -278,7 +263,7 @@ class Injection:
         """Put errors into a segment."""
         clean = segment.words
         text = "\n".join((" ".join(segment.source), " ".join(clean)))
-        generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
+        generator = Random(f"{self.seed}\n{text}")
         draft = Draft(segment, clean, self.rate, self.pool, generator)
         edits = sorted(self.kinds[self.kind](draft), key=lambda edit: edit[:2])
         gone = {place for edit in edits for place in range(edit.start, edit.end)}
