@@ -14,7 +14,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import min_resamples
 
-_SHOWN = 5
+MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
 
 
@@ -38,7 +38,7 @@ class Worsening:
         baseline: The baseline's.
         difference: The score minus the baseline's.
         p_value: The p-value of that difference, corrected over the systems.
-        segments: The segments that are worse by most, at most five.
+        segments: The segments that are worse by most, at most :data:`MAX_SEGMENTS`.
     """
 
     system: str
@@ -56,24 +56,24 @@ class Worsening:
             baseline: The name of the baseline.
             digits: Digits after the decimal point.
         """
-        ours, theirs = (format_figure(value, digits) for value in (self.score, self.baseline))
+        score, other = (format_figure(value, digits) for value in (self.score, self.baseline))
         change = f"{'+' if self.difference > 0 else ''}{format_figure(self.difference, digits)}"
-        places = ", ".join(str(item.segment) for item in self.segments)
+        segments = ", ".join(str(item.segment) for item in self.segments)
         return (
-            f"{self.system} is worse than {baseline} by {self.metric}: {ours} against {theirs} "
-            f"({change}), {format_p(self.p_value)}; most in segments {places}"
+            f"{self.system} is worse than {baseline} by {self.metric}: {score} against {other} "
+            f"({change}), {format_p(self.p_value)}; most in segments {segments}"
         )
 
 
-def find_worse(comparison: Comparison, smallest: Mapping[str, float]) -> list[Worsening]:
+def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
     A system is worse if the difference is significant, its p-value corrected as in the table, and
-    at least the smallest that matters: higher by metrics of errors, lower by metrics of quality.
+    large enough: higher by metrics of errors, lower by metrics of quality.
 
     Args:
         comparison: The systems, tested.
-        smallest: By metric, the smallest difference that matters, in the metric's unit.
+        min_differences: By metric, the smallest difference that matters, in the metric's unit.
 
     Raises:
         ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
@@ -84,51 +84,59 @@ def find_worse(comparison: Comparison, smallest: Mapping[str, float]) -> list[Wo
         raise DataError(
             f"{', '.join(comparison.unusable)}: its low scores mean nothing, so no gate"
         )
-    others = comparison.others
-    least, drawn = min_resamples(len(others), SIGNIFICANT), comparison.test.resamples
-    if drawn < least:
-        raise ValueError(f"{drawn} resamples cannot show p < {SIGNIFICANT:g}: draw {least} or more")
-    return [
-        found
-        for name, difference in smallest.items()
-        for system in others
-        if (found := _worsening(comparison, name, system, difference))
-    ]
+    others, resamples = comparison.others, comparison.test.resamples
+    needed = min_resamples(len(others), SIGNIFICANT)
+    if resamples < needed:
+        raise ValueError(
+            f"{resamples} resamples cannot show p < {SIGNIFICANT:g}: draw {needed} or more"
+        )
+    worse = []
+    for name, min_difference in min_differences.items():
+        if name not in comparison.metrics:
+            raise ValueError(f"metric {name!r} is not one of {', '.join(comparison.metrics)}")
+        metric = comparison.metrics[name]
+        if metric.higher_is_better is None:
+            raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
+        sign = -1 if metric.higher_is_better else 1
+        for system in others:
+            cell = comparison.rows[system][name]
+            assert cell.difference is not None  # it is not the baseline
+            assert cell.adjusted is not None  # it was tested
+            worse_by = sign * cell.difference
+            is_large = worse_by > 0 and worse_by >= min_difference
+            if is_large and cell.adjusted < SIGNIFICANT:
+                worse.append(_worsening(comparison, name, system, sign))
+    return worse
 
 
-def _worsening(comparison: Comparison, name: str, system: str, smallest: float) -> Worsening | None:
-    if name not in comparison.metrics:
-        raise ValueError(f"metric {name!r} is not one of {', '.join(comparison.metrics)}")
-    metric, cell = comparison.metrics[name], comparison.rows[system][name]
-    assert cell.difference is not None  # it is not the baseline
-    assert cell.adjusted is not None  # it was tested
-    if metric.higher_is_better is None:
-        raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
-    sign = -1 if metric.higher_is_better else 1
-    worse_by = sign * cell.difference
-    if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < SIGNIFICANT):
-        return None
-    ours = segment_scores(comparison.measured, name, system)
-    theirs = segment_scores(comparison.measured, name, comparison.baseline)
+def _worsening(comparison: Comparison, name: str, system: str, sign: int) -> Worsening:
+    """By how much a system is worse; a positive ``sign`` is that of errors."""
+    cell = comparison.rows[system][name]
+    assert cell.difference is not None
+    assert cell.adjusted is not None
+    scores = segment_scores(comparison.measured, name, system)
+    others = segment_scores(comparison.measured, name, comparison.baseline)
     return Worsening(
         system,
-        metric.name,
+        comparison.metrics[name].name,
         cell.score.score,
         comparison.rows[comparison.baseline][name].score.score,
         cell.difference,
         cell.adjusted,
         tuple(
-            WorstSegment(index + 1, float(ours[index]), float(theirs[index]))
-            for index in largest(np.multiply(sign, ours - theirs), _SHOWN).tolist()
+            WorstSegment(index + 1, float(scores[index]), float(others[index]))
+            for index in largest(np.multiply(sign, scores - others), MAX_SEGMENTS).tolist()
         ),
     )
 
 
-def gate_as_dict(smallest: Mapping[str, float], worse: Sequence[Worsening]) -> dict[str, Any]:
+def gate_as_dict(
+    min_differences: Mapping[str, float], worse: Sequence[Worsening]
+) -> dict[str, Any]:
     """The outcome as plain values; segments are numbered from 1."""
     return {
         "level": SIGNIFICANT,
-        "smallest_difference": dict(smallest),
+        "smallest_difference": dict(min_differences),
         "passed": not worse,
         "worse": [asdict(item) for item in worse],
     }

@@ -63,8 +63,8 @@ class SignificanceTest:
         require_integer("seed", self.seed, 0)
 
 
-_BLOCK = 2_000_000
-"""Most cells of a block of weights: 16 MB each, a few blocks at a time."""
+_MAX_CELLS = 2_000_000
+"""Cells of a block of weights, at most: 16 MB each, a few blocks at a time."""
 
 
 def resample_counts(segments: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -80,9 +80,9 @@ def resample_counts(segments: int, resamples: int, seed: int) -> Iterator[Floats
     """
     generator = np.random.default_rng(seed)
     for size in _block_sizes(segments, resamples):
-        drawn = generator.choice(segments, size=(size, segments), replace=True)
-        drawn += np.arange(size)[:, None] * segments
-        counts = np.bincount(drawn.ravel(), minlength=size * segments)
+        indices = generator.choice(segments, size=(size, segments), replace=True)
+        indices += np.arange(size)[:, None] * segments
+        counts = np.bincount(indices.ravel(), minlength=size * segments)
         yield counts.reshape(size, segments).astype(np.float64)
 
 
@@ -102,7 +102,7 @@ def swap_masks(segments: int, trials: int, seed: int) -> Iterator[Floats]:
 
 
 def _block_sizes(segments: int, resamples: int, multiple: int = 1) -> Iterator[int]:
-    rows = max(1, _BLOCK // max(1, segments) // multiple) * multiple
+    rows = max(1, _MAX_CELLS // max(1, segments) // multiple) * multiple
     return (min(rows, resamples - start) for start in range(0, resamples, rows))
 
 
@@ -197,15 +197,15 @@ def stack_rounded(systems: Systems) -> Floats:
     sum over segments has more than 50 binary digits. Sums change by less than 1e-12 of their size,
     and whole numbers not at all.
     """
-    several = [statistics[:, None] for statistics in systems.values()]
-    together = np.concatenate(several, axis=1, dtype=np.float64)
-    largest = np.maximum(together.max(axis=(0, 1)), -together.min(axis=(0, 1)))
-    _, digits = np.frexp(largest * len(together))
+    blocks = [statistics[:, None] for statistics in systems.values()]
+    stacked = np.concatenate(blocks, axis=1, dtype=np.float64)
+    largest = np.maximum(stacked.max(axis=(0, 1)), -stacked.min(axis=(0, 1)))
+    _, digits = np.frexp(largest * len(stacked))
     unit = np.ldexp(1.0, np.clip(digits - 50, -900, 0))
-    together /= unit
-    np.rint(together, out=together)
-    together *= unit
-    return together
+    stacked /= unit
+    np.rint(stacked, out=stacked)
+    stacked *= unit
+    return stacked
 
 
 @dataclass(frozen=True)
@@ -235,10 +235,10 @@ def pair_tests(
 ) -> list[dict[Pair, Difference]]:
     """Compare pairs of systems on the same segments, by several metrics.
 
-    The same segments are drawn or exchanged for all pairs, so many cost little more than one. Both
-    tests draw random numbers as sacreBLEU does. p-values for BLEU and chrF differ from sacreBLEU's
-    only because it counts ties as smaller (so it finds equal outputs different) and sums in single
-    precision. A resample with an undefined score is no evidence of a difference.
+    The same segments are drawn or exchanged for all pairs, so many pairs cost little more than one.
+    Both tests draw random numbers as sacreBLEU does. p-values for BLEU and chrF differ from those
+    of sacreBLEU only because it counts ties as smaller (so it finds equal outputs different) and
+    sums in single precision. A resample with an undefined score is no evidence of a difference.
 
     Among equally good systems, randomisation finds about 5% different at the level of 0.05, and
     this bootstrap about 10%: it centres absolute differences, which tests one side only.
@@ -265,27 +265,27 @@ def pair_tests(
         return [{} for _ in columns]
     arrays = [stack_rounded(systems) for _, systems in columns]
     if test == "bootstrap":
-        drawn = sampled or sample_scores(columns, resamples, seed)
-    else:
+        resampled = sampled or sample_scores(columns, resamples, seed)
+    else:  # sums over the kept segments of each trial
         sums = _weighted_sums(swap_masks(len(arrays[0]), resamples, seed), arrays)
-        drawn = [
+        resampled = [
             dict(zip(systems, np.moveaxis(kept, 1, 0), strict=True))
             for (_, systems), kept in zip(columns, sums, strict=True)
         ]
     tested: list[dict[Pair, Difference]] = []
-    for (metric, systems), array, of_system in zip(columns, arrays, drawn, strict=True):
-        whole = dict(zip(systems, array.sum(axis=0), strict=True))
+    for (metric, systems), array, by_system in zip(columns, arrays, resampled, strict=True):
+        totals = dict(zip(systems, array.sum(axis=0), strict=True))
         tested.append({})
-        for one, two in pairs:
-            changes = of_system[one] - of_system[two]
+        for first, second in pairs:
+            changes = by_system[first] - by_system[second]
             if test == "bootstrap":  # of scores, centred as in sacreBLEU
                 differences = np.abs(changes)
                 differences -= np.nanmean(differences)
             else:  # of pseudo systems: with kept segments K, K·b + (1−K)·s and the other way round
-                first = metric.formula(whole[one] - changes)
-                differences = np.abs(first - metric.formula(whole[two] + changes))
-            difference = float(metric.formula(whole[one])) - float(metric.formula(whole[two]))
-            tested[-1][one, two] = Difference(difference, _p_value(differences, difference))
+                exchanged = metric.formula(totals[first] - changes)
+                differences = np.abs(exchanged - metric.formula(totals[second] + changes))
+            difference = float(metric.formula(totals[first]) - metric.formula(totals[second]))
+            tested[-1][first, second] = Difference(difference, _p_value(differences, difference))
     return tested
 
 

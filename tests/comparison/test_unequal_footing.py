@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.given import MIN_PAIRED, GivenScores
+from coverage_eval.comparison.external_scores import MIN_PAIRED, ExternalScores
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 
@@ -15,7 +15,7 @@ SEGMENTS = 200
 
 def compare(values: dict[str, list[float | None]]) -> ce.Comparison:
     texts = {name: [f"a {number}" for number in range(len(own))] for name, own in values.items()}
-    metric = GivenScores("comet", values)
+    metric = ExternalScores("comet", values)
     return ce.compare(texts, next(iter(texts.values())), metrics=[metric])
 
 
@@ -45,6 +45,6 @@ def test_too_few_common_scores_are_not_compared():
     with pytest.raises(DataError, match="only 4 of 10 segments have a score of every system"):
         compare(values)
     assert compare({"a": [1.0, 2.0], "b": [1.0, 3.0]}).rows["b"]  # of a text that has no more
-    alone = GivenScores("x", {"a": [1.0, None]}).fit(Texts.from_lists({"a": ["b", "c"]}).sample)
+    alone = ExternalScores("x", {"a": [1.0, None]}).fit(Texts.from_lists({"a": ["b", "c"]}).sample)
     said = "the given scores: 1 of 2 segments have a score; only these count for x"
     assert [finding.message for finding in alone.findings] == [said]

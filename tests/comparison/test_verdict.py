@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
+from coverage_eval.comparison.external_scores import ExternalScores
 from coverage_eval.comparison.facts import (
     BrokenOutputs,
     Facts,
@@ -21,7 +22,6 @@ from coverage_eval.comparison.facts import (
     PairTest,
     collect_facts,
 )
-from coverage_eval.comparison.given import GivenScores
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import MAX_NAMED, RULES, decide
 from coverage_eval.core.significance import (
@@ -249,7 +249,7 @@ def test_scores_of_another_program_can_recommend_a_system():
     scores = {"a": [0.9, 0.8, 0.85] * 20, "b": [0.5, 0.4, 0.3] * 20}
     texts = dict.fromkeys(scores, REFERENCES[:60])
     for can_recommend, kind in ((True, "take"), (False, "fewer-errors")):
-        comet = GivenScores("COMET", scores, can_recommend=can_recommend)
+        comet = ExternalScores("COMET", scores, can_recommend=can_recommend)
         assert ce.compare(texts, REFERENCES[:60], metrics=[comet]).verdict.kind == kind
 
 

@@ -62,7 +62,7 @@ def test_p_values_are_sacrebleus(ours, theirs, test, name):
 
 
 def test_trials_in_blocks_equal_trials_at_once(monkeypatch):
-    monkeypatch.setattr(significance, "_BLOCK", 300)
+    monkeypatch.setattr(significance, "_MAX_CELLS", 300)
     drawn = np.random.default_rng(7).integers(2, size=(100, 9), dtype=bool)
     blocks = list(significance.swap_masks(9, 100, 7))
     assert [len(block) for block in blocks] == [32, 32, 32, 4]

@@ -16,8 +16,8 @@ from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, parse
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
+from coverage_eval.comparison.external_scores import read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
-from coverage_eval.comparison.given import read_given
 from coverage_eval.comparison.segments import evidence_lines, present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
 from coverage_eval.core.errors import DataError
@@ -117,7 +117,7 @@ class ComparisonOptions(Evaluation):
                 check_file(text.path)
         lower = self.lower_is_better or ()
         given = {
-            name: read_given(name, file, list(self.texts.systems), lower=name in lower)
+            name: read_external_scores(name, file, list(self.texts.systems), lower=name in lower)
             for name, file in self.scores.items()
         }
         with progress_bar("comparing") as progress:

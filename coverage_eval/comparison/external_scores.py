@@ -27,7 +27,7 @@ from coverage_eval.core.texts import open_text
 from coverage_eval.registry import METRICS, metric_class
 
 MIN_PAIRED = 5
-"""With fewer segments that have a score of every system, there is no test."""
+"""Segments with a score of every system, at least; fewer are not compared."""
 
 _MAX_SCORE = 1e100
 
@@ -36,11 +36,11 @@ _ERRORS = {"wer", "cer", "metricx"}
 
 
 @dataclass(frozen=True, eq=False)
-class GivenScores(TextMetric):
-    """The mean of given segment scores; intervals and tests resample these scores.
+class ExternalScores(TextMetric):
+    """The mean of segment scores of another program; intervals and tests resample these scores.
 
     >>> import coverage_eval as ce
-    >>> comet = GivenScores("COMET", {"a": [0.8, 0.9], "b": [0.7, 0.8]})
+    >>> comet = ExternalScores("COMET", {"a": [0.8, 0.9], "b": [0.7, 0.8]})
     >>> systems = {"a": ["a house", "a dog"], "b": ["house", "dog"]}
     >>> comparison = ce.compare(systems, ["a house", "a dog"], metrics=["rep", comet], resamples=0)
     >>> round(comparison.rows["b"]["comet"].difference, 3)
@@ -87,7 +87,7 @@ class GivenScores(TextMetric):
                 known = ", ".join(self.values)
                 raise DataError(f"{self.origin}: no scores of {system}; there are: {known}")
         chosen = {system: list(self.values[system]) for system in sample.systems}
-        # A difference of means over different segments is none of the systems.
+        # Means over different segments differ whatever the systems are.
         shared = [None not in scores for scores in zip(*chosen.values(), strict=False)]
         if len(chosen) > 1 and MIN_PAIRED > sum(shared) < len(shared):
             raise DataError(
@@ -109,7 +109,7 @@ class GivenScores(TextMetric):
 
 
 class FittedScores(Fitted):
-    """Given scores of the systems of a test set.
+    """Scores of the systems of a test set.
 
     Args:
         metric: The settings.
@@ -117,8 +117,10 @@ class FittedScores(Fitted):
             missing score.
     """
 
-    def __init__(self, metric: GivenScores, values: Mapping[str, Sequence[float | None]]) -> None:
-        self.metric: GivenScores = metric
+    def __init__(
+        self, metric: ExternalScores, values: Mapping[str, Sequence[float | None]]
+    ) -> None:
+        self.metric: ExternalScores = metric
         self.values = values
         self.findings = _missing_scores(metric, values)
 
@@ -128,9 +130,9 @@ class FittedScores(Fitted):
 
     def requests(self) -> Sequence[Request]:
         """The scores of each segment."""
-        return (Request(("given scores", id(self)), self._of_rows),)
+        return (Request(("given scores", id(self)), self._scores_of_rows),)
 
-    def _of_rows(self, rows: Iterable[Row]) -> Iterator[tuple[float | None, ...]]:
+    def _scores_of_rows(self, rows: Iterable[Row]) -> Iterator[tuple[float | None, ...]]:
         columns = zip_lines(
             ["the text", *(f"{self.metric.origin}, {system}" for system in self.values)],
             [rows, *(((score,) for score in scores) for scores in self.values.values())],
@@ -150,7 +152,7 @@ def _sign(name: str, values: Mapping[str, Sequence[float | None]]) -> Signature:
 
 
 def _missing_scores(
-    metric: GivenScores, values: Mapping[str, Sequence[float | None]]
+    metric: ExternalScores, values: Mapping[str, Sequence[float | None]]
 ) -> list[Finding]:
     """How many segments lack a score, so that they are left out for every system."""
     segments = max(map(len, values.values()), default=0)
@@ -169,7 +171,9 @@ Scores = dict[str, dict[int, float | None]]
 """System (empty if the file names none) → segment, from 1 → score."""
 
 
-def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) -> GivenScores:
+def read_external_scores(
+    name: str, file: Text, systems: Sequence[str], *, lower: bool
+) -> ExternalScores:
     """Another program's scores, as a metric of some systems.
 
     The file names a system by its name, or by its file's name with or without folder and ending. A
@@ -188,12 +192,12 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
     """
     text = file if isinstance(file, Text) else open_text(file)
     if isinstance(text, ColumnText):
-        scores = _of_table(text.table, text.column, name)
+        scores = _read_table(text.table, text.column, name)
     else:
-        scores = _of_table(TextTable(str(text)), "", name)
+        scores = _read_table(TextTable(str(text)), "", name)
     values: dict[str, list[float | None]] = {}
     for system in systems:
-        found = _of_system(system, scores, alone=len(systems) == 1)
+        found = _find_system(system, scores, alone=len(systems) == 1)
         if found is None:
             named = ", ".join(filter(None, scores)) or "no system"
             raise DataError(f"{text.name}: no scores of {system}; it names {named}")
@@ -202,10 +206,10 @@ def read_given(name: str, file: Text, systems: Sequence[str], *, lower: bool) ->
         values[system] = [found[number] for number in range(1, len(found) + 1)]
     known = {metric_class(key).name.lower(): metric_class(key).higher_is_better for key in METRICS}
     is_error = known.get(name.lower(), name.lower() not in _ERRORS) is False
-    return GivenScores(name, values, text.name, higher_is_better=not (is_error or lower))
+    return ExternalScores(name, values, text.name, higher_is_better=not (is_error or lower))
 
 
-def _of_table(table: TextTable, column: str, name: str) -> Scores:
+def _read_table(table: TextTable, column: str, name: str) -> Scores:
     where = file_name(table.path)
     rows = list(table.records(*filter(None, [column])))
     if not rows:
@@ -251,7 +255,7 @@ def parse_number(value: object, where: str) -> float:
     raise DataError(f"{where}: {value!r:.60} is not a finite number below 1e100")
 
 
-def _of_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:
+def _find_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:
     """The scores of a system, by the closest match of its name; None if there are none."""
     if alone and list(scores) == [""]:
         return scores[""]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
-from coverage_eval.comparison.given import GivenScores, read_given
+from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
 from coverage_eval.comparison.table import compare
 from coverage_eval.core.errors import DataError
 
@@ -21,7 +21,7 @@ def test_means_intervals_and_p_values_agree_with_scipy():
     comparison = compare(
         {"b": TEXT[::-1], "a": TEXT},
         TEXT,
-        metrics=[GivenScores("COMET", VALUES), "rep"],
+        metrics=[ExternalScores("COMET", VALUES), "rep"],
         resamples=4000,
     )
     cells = {system: row["comet"] for system, row in comparison.rows.items()}
@@ -40,7 +40,7 @@ def test_means_intervals_and_p_values_agree_with_scipy():
 
 def test_an_undefined_segment_does_not_count():
     values = {"a": [0.5, None, 1.0]}
-    metric = GivenScores("x", values)
+    metric = ExternalScores("x", values)
     result = compare({"a": TEXT[:3]}, TEXT[:3], metrics=[metric], resamples=0).measured
     assert result.segment_scores("x") == values["a"]
     assert result.score("x").score == 0.75
@@ -57,7 +57,7 @@ def test_an_undefined_segment_does_not_count():
 def test_the_column_of_a_metric(tmp_path, content):
     file = tmp_path / "scores.csv"
     file.write_text(content)
-    assert read_given("x", file, ["a"], lower=False).values == {"a": [0.5, 1.0]}
+    assert read_external_scores("x", file, ["a"], lower=False).values == {"a": [0.5, 1.0]}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_damaged_files_are_refused(tmp_path, content, said):
     file = tmp_path / "f.csv"
     file.write_text(content)
     with pytest.raises(DataError) as caught:
-        read_given("comet", file, ["a", "b"], lower=False)
+        read_external_scores("comet", file, ["a", "b"], lower=False)
     assert said in str(caught.value)
     assert str(caught.value).startswith(str(file))
