@@ -34,7 +34,7 @@ from coverage_eval.documents.metrics import (
     match_of,
     missing_marks,
 )
-from coverage_eval.outputs.habits import find_far_outputs
+from coverage_eval.outputs.far import find_far_outputs
 from coverage_eval.outputs.named import NamedErrors, learn_named
 
 _LOSS_DIGITS = 4

@@ -9,7 +9,6 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.texts import read_parallel
-from coverage_eval.outputs.habits import Vocabulary
 from coverage_eval.outputs.named import (
     KINDS,
     NamedError,
@@ -18,6 +17,7 @@ from coverage_eval.outputs.named import (
     named_findings,
     reasons_of,
 )
+from coverage_eval.outputs.parsed_segment import Vocabulary
 from tests.grammar import generate
 from tests.outputs.language_model_rows import RIGHTLY_EQUAL, PlantedRow, plant
 

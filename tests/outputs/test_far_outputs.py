@@ -13,7 +13,7 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, RowSample, Texts
 from coverage_eval.core.errors import CheckId, Severity
-from coverage_eval.outputs.habits import find_far_outputs
+from coverage_eval.outputs.far import find_far_outputs
 from tests.grammar import generate
 
 Spoil = Callable[[list[str]], list[str]]

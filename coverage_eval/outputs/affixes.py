@@ -1,0 +1,205 @@
+"""Words around the translation, and refusals: words that no source explains.
+
+What a system writes often is learnt from its outputs: beginnings and ends that several of them
+have, though their sources have nothing in common. Listed phrases are found in any output; they only
+count where the source has nothing like them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from coverage_eval.core.tokenizers import UNSPACED
+from coverage_eval.outputs.lengths import LengthProfile
+from coverage_eval.outputs.parsed_segment import Pair, ParsedSegment
+from coverage_eval.outputs.phrases import PHRASES
+
+# Learning what a system writes often
+
+MIN_SHARED, MIN_SHARED_SHARE = 3, 0.003
+"""Segments that begin or end alike for their words to count as a habit of the system."""
+
+MAX_AFFIX = 25
+"""The longest beginning or end that is looked at, in pieces."""
+
+ASSOCIATED, ASSOCIATED_EACH = 9.0, 0.25
+"""Log-likelihood ratio (Dunning 1993) between outputs that begin alike and a word of their sources,
+from which on the word explains the beginning; plus the second for each segment."""
+
+UNUSUAL_SHARE = 1 / 3
+"""Share of outputs of unusual length among those that say the same, from which on they are no
+translations; refusals answer sources of every length."""
+
+SAID_OFTEN, SENTENCE = 10, 25
+"""Sources that are answered alike, and letters of the answer, from which on it is no translation of
+them, whatever their lengths: only short phrases, such as thanks, have as many synonyms."""
+
+FREQUENT = 0.2
+"""Share of outputs from which on what they begin or end with is a habit, whatever their lengths:
+usual lengths have it, too."""
+
+_STOPS = frozenset(".!?:…。！？：—–।؟")
+
+
+@dataclass(frozen=True)
+class AffixProfile:
+    """Beginnings and ends of a system's outputs that no source explains, from left to right."""
+
+    starts: Set[tuple[str, ...]] = frozenset()
+    closings: Set[tuple[str, ...]] = frozenset()
+
+    @classmethod
+    def learn(cls, pairs: Sequence[Pair], lengths: LengthProfile) -> AffixProfile:
+        """Which beginnings and ends several of these outputs have."""
+        starts = _unexplained(pairs, lengths, from_end=False)
+        return cls(starts, _unexplained(pairs, lengths, from_end=True))
+
+
+def _unexplained(
+    pairs: Sequence[Pair], lengths: LengthProfile, *, from_end: bool
+) -> frozenset[tuple[str, ...]]:
+    """Beginnings or ends of several outputs that go with no word of their sources.
+
+    Synonyms share no word either, but then the lengths fit: of the whole, or with the affix.
+    """
+    pairs_with: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        pieces = [piece.lower() for piece in pair[1].pieces]
+        for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
+            some_pieces = pieces[-size:] if from_end else pieces[:size]
+            if _is_closed(some_pieces, pieces, from_end=from_end):
+                pairs_with[tuple(some_pieces)].append(pair)
+    segments_with = Counter(word for source, _ in pairs for word in source.vocabulary)
+    found = set()
+    for affix, some in pairs_with.items():
+        if len(some) < max(MIN_SHARED, MIN_SHARED_SHARE * len(pairs)):
+            continue
+        association = _association([pair[0] for pair in some], segments_with, len(pairs))
+        if association >= ASSOCIATED + ASSOCIATED_EACH * len(some):
+            continue
+        if len(some) >= FREQUENT * len(pairs) or _is_superfluous(affix, some, lengths):
+            found.add(affix)
+    return frozenset(found)
+
+
+def _is_superfluous(affix: Sequence[str], pairs: Sequence[Pair], lengths: LengthProfile) -> bool:
+    """Whether the lengths of outputs with this beginning or end tell that it translates nothing."""
+    size = sum(map(len, affix))
+    whole = [pair for pair in pairs if len(pair[1].pieces) == len(affix)]
+    unusual = sum(lengths.is_unusual(output, source) for source, output in whole)
+    is_said_often = len(whole) >= SAID_OFTEN and size >= SENTENCE
+    if is_said_often or (whole and unusual >= UNUSUAL_SHARE * len(whole)):
+        return True
+    parts = [pair for pair in pairs if len(pair[1].pieces) > len(affix)]
+    with_it = sum(abs(lengths.excess(output, source)) for source, output in parts)
+    without = sum(abs(lengths.excess(output, source, without=size)) for source, output in parts)
+    return without < with_it
+
+
+def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
+    """Whether a beginning or end stands by itself: a mark sets it apart, and it has words."""
+    is_apart = len(affix) == len(pieces)
+    if not is_apart and from_end:
+        is_apart = pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
+    elif not is_apart:
+        is_apart = affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
+    return is_apart and sum(piece[0].isalnum() for piece in affix) >= 2
+
+
+def _association(
+    sources: Sequence[ParsedSegment], segments_with: Mapping[str, int], segments: int
+) -> float:
+    """The greatest log-likelihood ratio of some sources and a word that half of them have.
+
+    Args:
+        sources: The sources.
+        segments_with: The number of segments that have each word.
+        segments: Number of all segments.
+    """
+    greatest = 0.0
+    count = len(sources)
+    for word, inside in Counter(word for text in sources for word in text.vocabulary).items():
+        total = segments_with[word]
+        if 2 * inside >= count and inside * segments > total * count:
+            cells = (
+                (inside, total * count),
+                (count - inside, (segments - total) * count),
+                (total - inside, total * (segments - count)),
+                (segments - count - total + inside, (segments - total) * (segments - count)),
+            )
+            ratio = 2 * sum(n * math.log(n * segments / of) for n, of in cells if n)
+            greatest = max(greatest, ratio)
+    return greatest
+
+
+# Finding it in an output, and listed phrases
+
+_ABOUT = PHRASES["about"]
+_PREAMBLE = re.compile(
+    rf"(?i)^\W*(?:(?:{PHRASES['openings']})\b[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})"
+    rf"[^:.\n]{{0,60}}[:：]|(?:{PHRASES['languages']})\s*[:：])"
+)
+_NOTE = re.compile(
+    rf"(?i)(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:{PHRASES['notes']})\s*[:：]"
+    rf"[^\n]*(?:{_ABOUT}|{PHRASES['remarks']})[^\n]*$|"
+    rf"[.!?…\n]\W*(?:{PHRASES['offers']})[^\n]{{0,120}}$"
+)
+_ABOUT_TRANSLATION = re.compile(rf"(?i){_ABOUT}")
+_HAS_NOTE = re.compile(rf"(?i){_ABOUT}|{PHRASES['titles']}")
+_REFUSAL = re.compile(rf"(?i)^\W*(?:{PHRASES['refusals']})")
+_EXCUSE = re.compile(rf"(?i)\b(?:{PHRASES['excuses']})\b|{PHRASES['unspaced excuses']}")
+_TASK = re.compile(rf"(?i){_ABOUT}|{PHRASES['tasks']}")
+_TOKENISED = re.compile(
+    rf" +(?=[,.'’、，]|n['’]t\b)|(?<=['’]) +(?=\w)|(?<=[、，{UNSPACED}]) +(?=[{UNSPACED}])"
+)
+
+WHOLE = 0.8
+"""Share of an output that is a beginning without an explanation, from which on it is all of it."""
+
+
+def find_affixes(
+    output: ParsedSegment, source: ParsedSegment, profile: AffixProfile
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The words before and after the translation; empty if there are none."""
+    start: Sequence[str] = ()
+    closing: Sequence[str] = ()
+    if profile.starts or profile.closings:
+        pieces = tuple(piece.lower() for piece in output.pieces)
+        sizes = range(min(MAX_AFFIX, len(pieces)), 0, -1)
+        start = next((pieces[:n] for n in sizes if pieces[:n] in profile.starts), ())
+        closing = next((pieces[-n:] for n in sizes if pieces[-n:] in profile.closings), ())
+    colons, expected = (text.count(":") + text.count("：") for text in (output.text, source.text))
+    if not start and colons > expected and (found := _PREAMBLE.search(output.text)):
+        start = () if _ABOUT_TRANSLATION.search(source.text) else ParsedSegment.of(found[0]).pieces
+    if not closing and (found := _NOTE.search(_joined(output.text))) and found.start() > 0:
+        closing = () if _HAS_NOTE.search(source.text) else ParsedSegment.of(found[0]).pieces
+    return start, closing
+
+
+def is_refusal(
+    output: ParsedSegment, source: ParsedSegment, start: Sequence[str], lengths: LengthProfile
+) -> bool:
+    """Whether an output is nothing but words that no source explains, or a known excuse.
+
+    Args:
+        output: The output.
+        source: Its source.
+        start: What no source explains at its beginning.
+        lengths: How long outputs usually are.
+    """
+    if start and len(start) >= WHOLE * len(output.pieces):
+        return True
+    text = _joined(output.text)
+    if _REFUSAL.search(text) is None or _EXCUSE.search(_joined(source.text)):
+        return False
+    # The source may have the excuse in a language that is not listed; then its length fits.
+    return lengths.is_unusual(output, source) or _TASK.search(text) is not None
+
+
+def _joined(text: str) -> str:
+    """A text without the spaces of tokenised text in which phrases would not be found."""
+    return _TOKENISED.sub("", text.replace("&apos;", "'"))
