@@ -47,7 +47,7 @@ TIMEOUT = 1800.0
 Progress = Callable[[int, int, str], None]
 """Called with steps done, total steps (0 if unknown), and the name of the phase."""
 
-_OWN_VERSION = "fast_align (coverage-eval) "
+_OUR_VERSION = "fast_align (coverage-eval) "
 _VERSION_SECONDS = 20.0
 _READ_SIZE = 1 << 18
 _LOOK_MILLISECONDS = 100
@@ -72,14 +72,14 @@ class Binary:
     version: str | None
 
     @property
-    def is_own(self) -> bool:
+    def is_ours(self) -> bool:
         """Whether it is this project's aligner, which has more options."""
         return self.version is not None
 
     @property
     def command(self) -> list[str]:
         """The start of the command line; our own aligner ends when this process ends."""
-        return [str(self.path), *(["--parent", str(os.getpid())] if self.is_own else [])]
+        return [str(self.path), *(["--parent", str(os.getpid())] if self.is_ours else [])]
 
 
 def installed_from() -> str:
@@ -88,9 +88,10 @@ def installed_from() -> str:
         origin = metadata.distribution("coverage-eval").read_text("direct_url.json") or "{}"
     except metadata.PackageNotFoundError:
         return "coverage-eval"
-    place = Path(url2pathname(urlsplit(json.loads(origin).get("url", "")).path) or ".")
-    is_archive = place.name.endswith(".tar.gz") and place.is_file()
-    return str(place) if is_archive or (place / "pyproject.toml").is_file() else "coverage-eval"
+    origin_path = Path(url2pathname(urlsplit(json.loads(origin).get("url", "")).path) or ".")
+    is_archive = origin_path.name.endswith(".tar.gz") and origin_path.is_file()
+    is_clone = (origin_path / "pyproject.toml").is_file()
+    return str(origin_path) if is_archive or is_clone else "coverage-eval"
 
 
 def bundled_folder() -> Path:
@@ -159,13 +160,20 @@ def _executable_in(folder: Path) -> str | None:
 @lru_cache(maxsize=16)
 def _version(path: Path, _modified: int) -> str | None:
     """The answer of our own aligner to ``--version``; None for the original, which has none."""
-    with Child([str(path), "--version"], timeout=_VERSION_SECONDS) as child:
-        child.end_input()
-        try:
-            line = next(child.lines(), b"").decode("utf-8", "replace").strip()
-        except AlignerError:
-            return None
-    return line if line.startswith(_OWN_VERSION) else None
+    try:
+        done = subprocess.run(
+            [str(path), "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_VERSION_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    except OSError as error:
+        raise AlignerError(f"{path}: cannot be run: {error.strerror}") from error
+    line = done.stdout.decode("utf-8", "replace").partition("\n")[0].strip()
+    return line if line.startswith(_OUR_VERSION) and done.returncode == 0 else None
 
 
 class Child:
@@ -177,26 +185,17 @@ class Child:
         on_idle: Called repeatedly while the aligner has read all that was sent and prints nothing.
     """
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        on_progress: Progress | None = None,
-        *,
-        timeout: float | None = None,
-    ) -> None:
+    def __init__(self, command: Sequence[str], on_progress: Progress | None = None) -> None:
         """Start a process.
 
         Args:
             command: Executable and arguments; no shell is used.
             on_progress: Called with the numbers and the label of ``--progress`` lines.
-            timeout: Give up when it has printed nothing for this many seconds; by default
-                :data:`TIMEOUT`.
 
         Raises:
             AlignerError: It cannot be run.
         """
         self._name = Path(command[0]).name
-        self._timeout = timeout or TIMEOUT
         self._on_progress = on_progress
         self.on_idle: Callable[[], None] | None = None
         self._finished = False
@@ -273,9 +272,9 @@ class Child:
         """That many bytes of its standard output, fewer at the end; raises like :meth:`lines`."""
         while len(self._buffer) < size and (data := self._read()):
             self._buffer += data
-        taken = self._buffer[:size]
+        start = self._buffer[:size]
         del self._buffer[:size]
-        return taken
+        return start
 
     def _read(self) -> bytes:
         """Its next output, as soon as there is any; empty when it has ended successfully."""
@@ -285,8 +284,8 @@ class Child:
                 self.on_idle()
             if self._look_at_log():
                 quiet_since = time.monotonic()
-            if time.monotonic() - quiet_since > self._timeout:
-                raise self.fail(f"no sign of life for {self._timeout:g} seconds; stopped")
+            if time.monotonic() - quiet_since > TIMEOUT:
+                raise self.fail(f"no sign of life for {TIMEOUT:g} seconds; stopped")
         data = os.read(self._stdout.fileno(), _READ_SIZE)
         if not data and not self._finished:
             self._finish()

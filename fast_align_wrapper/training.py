@@ -127,10 +127,10 @@ def train(
         AlignerError: The aligner failed, or its results are damaged.
     """
     command = [*binary.command, "-i", str(text.path), *settings.training_options()]
-    if binary.is_own:
+    if binary.is_ours:
         for option, value in (("--threads", threads), ("--memory", memory)):
             command += [option, str(value)] if value is not None else []
-        parameters = _train_own(command, text, progress)
+        parameters = _train_ours(command, text, progress)
     else:
         parameters = {}
         for number, direction in enumerate(DIRECTIONS):
@@ -154,7 +154,7 @@ def train(
     return parameters
 
 
-def _train_own(
+def _train_ours(
     command: Sequence[str], text: TrainingText, progress: Callable[[float], None] | None
 ) -> dict[Direction, DirectionParameters]:
     statistics = text.sibling("statistics.json")

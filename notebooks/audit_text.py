@@ -43,7 +43,7 @@ from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.measure import measure
 from coverage_eval.coverage.drop import DROP
-from coverage_eval.papers.claims import Audit, Claim, Fact, judged
+from coverage_eval.papers.claims import Audit, Claim, Fact, binary_fact
 from coverage_eval.repetition.rep import REP
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import parse_links
@@ -74,7 +74,7 @@ SEQUENCES = 1_000
 def equal(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
     """The fact that two numbers are the same."""
     same = one == other or abs(one - other) <= SAME
-    return judged(what, f"{one:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
+    return binary_fact(what, f"{one:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
 
 
 def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
@@ -85,7 +85,7 @@ def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
 
 def as_said(what: str, expected: str, found: str) -> Fact:
     """The fact that a result is what the paper says in words."""
-    return judged(what, expected, found, expected == found, "as said", "not so")
+    return binary_fact(what, expected, found, expected == found, "as said", "not so")
 
 
 def what_is_said(error: type[Exception], call: Callable[..., Any], *given: Any) -> str:
@@ -103,7 +103,7 @@ def agree(what: str, pairs: Pairs, *, limit: float = SAME, decisive: bool = True
     gap = float(np.max(gaps, initial=0.0))  # NaN if an array has one, so not within the limit
     shown = "0" if gap == 0 else f"{gap:.0e}" if gap < 1e-3 else f"{gap:.3g}"
     against = f"differ by at most {shown}"
-    return judged(what, "equal", against, gap <= limit, "equal", "differs", decisive=decisive)
+    return binary_fact(what, "equal", against, gap <= limit, "equal", "differs", decisive=decisive)
 
 
 def free_problems(count: int = PROBLEMS) -> Iterator[Vector]:
@@ -351,7 +351,7 @@ def run_as_printed(a: Vector, b: Vector, c: Vector, d: float, *, closed: bool) -
 
 def _of_all(what: str, found: int) -> Fact:
     """The fact that something holds in all random problems."""
-    return judged(what, f"{PROBLEMS}", f"{found}", found == PROBLEMS, "all", "not all")
+    return binary_fact(what, f"{PROBLEMS}", f"{found}", found == PROBLEMS, "all", "not all")
 
 
 def audit_algorithm1() -> tuple[Claim, ...]:
@@ -372,7 +372,8 @@ def audit_algorithm1() -> tuple[Claim, ...]:
         visits = run_as_printed(a, b, c, d, closed=True)[1] / size
         # Halving the split points halves the working set at best every second round.
         what = f"J = {size:,}: words visited per word"
-        counts.append(judged(what, "constant", f"{visits:.2f}", visits <= 8, "bounded", "grows"))
+        visited = f"{visits:.2f}"
+        counts.append(binary_fact(what, "constant", visited, visits <= 8, "bounded", "grows"))
     return (
         Claim(
             "Algorithm 1 solves the problem of Eq. 17",

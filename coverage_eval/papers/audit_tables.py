@@ -6,7 +6,7 @@ Malaviya et al. (2018): section 5 about Tables 1 and 2, Figure 2 and Appendix B.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention import attend_with_credit, find_transformation
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.measure import measure
-from coverage_eval.papers.claims import Audit, Claim, Fact, better, judged, same_text, sign
+from coverage_eval.papers.claims import Audit, Claim, Fact, better, binary_fact, same_text, sign
 from coverage_eval.papers.printed import (
     SYSTEMS,
     ExampleSet,
@@ -67,44 +67,25 @@ def audit_table1() -> tuple[Claim, ...]:
 
 def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
     """What section 5 says about Table 1, checked on figures of the same systems."""
-    pairs = table.datasets
     others = tuple(name for name in table.systems if name not in SPARSE)
     groups = {"sparse models": SPARSE, "others": others}
-
-    def compare(
-        metric: str, datasets: Sequence[str], ours: str, theirs: str, *, decides: bool
-    ) -> Fact:
-        """Whether one system or group has a better mean over data sets than another."""
-        means = [table.mean(metric, groups.get(name, (name,)), datasets) for name in (ours, theirs)]
-        where = datasets[0] if len(datasets) == 1 else "all pairs"
-        what = f"{metric}, {where}: {ours}, {theirs}"
-        return better(table, metric, what, *means, decisive=decides)
-
-    def each(metric: str, system: str, *, decides: bool) -> list[Fact]:
-        """One system against softmax and csoftmax, on each pair."""
-        return [
-            compare(metric, (dataset,), system, other, decides=decides)
-            for dataset, other in product(pairs, ("softmax", "csoftmax"))
-        ]
-
     on_average, counted, singles, best = [], [], [], []
     for metric in ("BLEU", "METEOR"):
-        on_average.append(compare(metric, pairs, "sparse models", "others", decides=True))
-        if len(pairs) > 1:
-            on_average += [
-                compare(metric, (pair,), "sparse models", "others", decides=False) for pair in pairs
-            ]
+        on_average.append(_better_mean(table, metric, groups, decisive=True))
+        if len(table.datasets) > 1:
+            on_average += [_better_mean(table, metric, groups, (d,)) for d in table.datasets]
         on_average += [
-            compare(metric, pairs, *systems, decides=False) for systems in product(SPARSE, others)
+            _better_mean(table, metric, {ours: (ours,), theirs: (theirs,)})
+            for ours, theirs in product(SPARSE, others)
         ]
     for metric in ("REP", "DROP"):
-        facts = [fact for system in SPARSE for fact in each(metric, system, decides=False)]
-        won = sum(fact.holds is True for fact in facts)
-        what, shown = f"{metric}: comparisons that a sparse model wins", f"{won} of {len(facts)}"
-        most = sign(2 * won - len(facts))
-        counted.append(judged(what, "generally", shown, most, "most", "not most"))
+        facts = [fact for system in SPARSE for fact in _better_than_dense(table, metric, system)]
+        wins = sum(fact.holds is True for fact in facts)
+        what, shown = f"{metric}: comparisons that a sparse model wins", f"{wins} of {len(facts)}"
+        majority = sign(2 * wins - len(facts))
+        counted.append(binary_fact(what, "generally", shown, majority, "most", "not most"))
         singles += facts
-        best += each(metric, CSPARSEMAX, decides=True)
+        best += _better_than_dense(table, metric, CSPARSEMAX, decisive=True)
     return (
         Claim(
             "on average, the sparse models (csparsemax as well as sparsemax combined with coverage "
@@ -126,6 +107,42 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
             tuple(best),
         ),
     )
+
+
+def _better_mean(
+    table: PrintedTable,
+    metric: str,
+    groups: Mapping[str, Sequence[str]],
+    datasets: Sequence[str] = (),
+    *,
+    decisive: bool = False,
+) -> Fact:
+    """Whether the first of two groups of systems has the better mean.
+
+    Args:
+        table: The figures.
+        metric: The metric.
+        groups: The systems of each group, by its name.
+        datasets: The data sets over which the mean is taken; empty for all.
+        decisive: Whether the fact decides the claim.
+    """
+    datasets = datasets or table.datasets
+    ours, theirs = (table.mean(metric, systems, datasets) for systems in groups.values())
+    where = datasets[0] if len(datasets) == 1 else "all pairs"
+    what = f"{metric}, {where}: {', '.join(groups)}"
+    return better(table, metric, what, ours, theirs, decisive=decisive)
+
+
+def _better_than_dense(
+    table: PrintedTable, metric: str, system: str, *, decisive: bool = False
+) -> list[Fact]:
+    """Whether a system is better than softmax and csoftmax, on each data set."""
+    return [
+        _better_mean(
+            table, metric, {system: (system,), other: (other,)}, (dataset,), decisive=decisive
+        )
+        for dataset, other in product(table.datasets, ("softmax", "csoftmax"))
+    ]
 
 
 def audit_table2() -> tuple[Claim, ...]:
@@ -173,27 +190,15 @@ def claims_of_table2(table: PrintedTable) -> tuple[Claim, ...]:
 def audit_report_tables() -> tuple[Claim, ...]:
     """Check what the sparsemax report says about its tables."""
     times = load_table("report_table4")
-
-    def faster(dataset: str, fast: list[str], slow: list[str], text: str) -> Claim:
-        facts = tuple(_time(times, dataset, one, other) for one in fast for other in slow)
-        note = "Faster: the confidence intervals do not touch."
-        return Claim(text, "section 3.2, page 3", facts, note)
-
-    def on_par(dataset: str) -> Fact:
-        soft, gpu = (times.cells[system, dataset, "seconds"] for system in (SOFTMAX, GPU))
-        what = f"seconds, {dataset}: {SOFTMAX}, {GPU}"
-        equal = not _apart(soft, gpu)
-        return judged(what, soft.text, gpu.text, equal, "intervals overlap", "intervals apart")
-
     return (
         *_claims_of_accuracy(),
-        faster("MNIST", [GPU], [TF_NUMPY, CPU, NUMPY],
+        _faster(times, "MNIST", [GPU], [TF_NUMPY, CPU, NUMPY],
             "for MNIST, the GPU implementation significantly outperforms all other sparsemax "
             "implementations"),
-        faster("MNIST", [TF_NUMPY, CPU, GPU], [NUMPY],
+        _faster(times, "MNIST", [TF_NUMPY, CPU, GPU], [NUMPY],
             "the Numpy implementation runs significantly slower than the three TensorFlow "
             "implementations"),
-        faster("Iris", [NUMPY, CPU], [GPU, TF_NUMPY],
+        _faster(times, "Iris", [NUMPY, CPU], [GPU, TF_NUMPY],
             "for Iris, the Numpy and TensorFlow CPU versions outperform both the GPU and the "
             "TensorFlow Numpy version"),
         Claim(
@@ -209,7 +214,7 @@ def audit_report_tables() -> tuple[Claim, ...]:
         Claim(
             "it is on par with the softmax transformation in terms of computing performance",
             "section 4, page 4",
-            tuple(map(on_par, times.datasets)),
+            tuple(_on_par(times, dataset) for dataset in times.datasets),
             "Read as: the intervals of softmax and of sparsemax's fastest implementation overlap. "
             "Section 5 itself calls sparsemax slightly but significantly slower.",
         ),
@@ -227,6 +232,25 @@ def audit_report_tables() -> tuple[Claim, ...]:
     )  # fmt: skip
 
 
+def _faster(
+    times: PrintedTable, dataset: str, fast: Sequence[str], slow: Sequence[str], text: str
+) -> Claim:
+    """The claim that some systems are faster than others."""
+    facts = tuple(_time(times, dataset, *systems) for systems in product(fast, slow))
+    note = "Faster: the confidence intervals do not touch."
+    return Claim(text, "section 3.2, page 3", facts, note)
+
+
+def _on_par(times: PrintedTable, dataset: str) -> Fact:
+    """Whether sparsemax on the GPU is about as fast as softmax."""
+    softmax, gpu = (times.cells[system, dataset, "seconds"] for system in (SOFTMAX, GPU))
+    what = f"seconds, {dataset}: {SOFTMAX}, {GPU}"
+    overlap = not _apart(softmax, gpu)
+    return binary_fact(
+        what, softmax.text, gpu.text, overlap, "intervals overlap", "intervals apart"
+    )
+
+
 def _claims_of_accuracy() -> Iterable[Claim]:
     """What sections 3.1 and 5 say about softmax and sparsemax, on Tables 2 and 3."""
     validated, tested = load_table("report_table2"), load_table("report_table3")
@@ -241,16 +265,18 @@ def _claims_of_accuracy() -> Iterable[Claim]:
             near = abs(gain) <= widths
             shown = f"{metric}, {dataset}: softmax, sparsemax", soft.text, sparse.text
             # The text excepts Iris from the first claim, and makes a second of it.
-            alike.append(judged(*shown, near, "alike", "apart", decisive=dataset != "Iris"))
+            alike.append(binary_fact(*shown, near, "alike", "apart", decisive=dataset != "Iris"))
             if dataset == "Iris":
                 lower = None if near else gain > 0
-                improved.append(judged(*shown, lower, "lower, apart", "higher, apart"))
+                improved.append(binary_fact(*shown, lower, "lower, apart", "higher, apart"))
             else:
-                improved.append(judged(*shown, near or gain < 0, "no improvement", "lower, apart"))
+                improved.append(
+                    binary_fact(*shown, near or gain < 0, "no improvement", "lower, apart")
+                )
                 if near and gain > 0:
                     below = f"{shown[0]}: the lower figure", *shown[1:]
                     outcome = f"lower by {gain:.3f}"
-                    improved.append(judged(*below, False, "", outcome, decisive=False))
+                    improved.append(binary_fact(*below, False, "", outcome, decisive=False))
     errors = [
         same_text(
             f"error rate, Iris: {system}; {wrong} of 15 test flowers",
@@ -335,7 +361,9 @@ def audit_appendix_b() -> tuple[Claim, ...]:
         theirs = rep[system]
         what = f"REP of all eight: {CSPARSEMAX}, {system}"
         lower = sign(theirs - ours)
-        avoids.append(judged(what, f"{ours:.2f}", f"{theirs:.2f}", lower, "lower", "not lower"))
+        avoids.append(
+            binary_fact(what, f"{ours:.2f}", f"{theirs:.2f}", lower, "lower", "not lower")
+        )
     avoids += [_repetition_fact(examples, CSPARSEMAX, n, decisive=False) for n in numbers]
     return (
         Claim(
@@ -383,10 +411,6 @@ def audit_figure2() -> tuple[Claim, ...]:
 
 def audit_figure1() -> tuple[Claim, ...]:
     """Recompute all twelve triples of Figure 1 and the credit, to the printed digits."""
-
-    def text(values: NDArray[np.float64], digits: int) -> str:
-        return f"({', '.join(f'{value:.{digits}f}' for value in values)})"
-
     figure = load_figure1()
     scores = np.array([[float(number) for number in triple] for triple in figure.scores])
     facts, totals = [], []
@@ -398,16 +422,18 @@ def audit_figure1() -> tuple[Claim, ...]:
             ours = [f"{value:.2f}" for value in attention[step]]
             equal = [f"{float(number):.2f}" for number in printed] == ours
             what = f"{name}, round {step + 1}"
-            what += f", u = {text(credit[step], 2)}" if bounded else ""
+            what += f", u = {_triple(credit[step], 2)}" if bounded else ""
             shown = f"({', '.join(printed)})"
-            computed = text(attention[step], 4)
-            facts.append(judged(what, shown, computed, equal, "equal", "differs"))
+            computed = _triple(attention[step], 4)
+            facts.append(binary_fact(what, shown, computed, equal, "equal", "differs"))
         if bounded:
             cumulative = attention.sum(axis=0)
-            what = f"{name}: largest cumulative attention of {text(cumulative, 2)}"
-            most = float(cumulative.max())
-            within = most <= 1 + 1e-12
-            totals.append(judged(what, "at most 1", f"{most:.4f}", within, "at most 1", "above 1"))
+            what = f"{name}: largest cumulative attention of {_triple(cumulative, 2)}"
+            largest = float(cumulative.max())
+            within = largest <= 1 + 1e-12
+            totals.append(
+                binary_fact(what, "at most 1", f"{largest:.4f}", within, "at most 1", "above 1")
+            )
     return (
         Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
         Claim(
@@ -417,6 +443,11 @@ def audit_figure1() -> tuple[Claim, ...]:
             tuple(totals),
         ),
     )
+
+
+def _triple(values: NDArray[np.float64], digits: int) -> str:
+    """Three numbers, as the paper writes them."""
+    return f"({', '.join(f'{value:.{digits}f}' for value in values)})"
 
 
 def run_audit(name: str) -> Audit:

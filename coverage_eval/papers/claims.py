@@ -59,14 +59,14 @@ class Claim:
 
     Attributes:
         text: The claim, quoted or in our words.
-        place: Where the paper makes it.
+        citation: Where the paper makes it.
         facts: The comparisons; at least one decides, unless the claim was not checked.
         note: What else the verdict depends on, if anything.
         unchecked: Why the claim could not be checked here; empty if it was.
     """
 
     text: str
-    place: str
+    citation: str
     facts: tuple[Fact, ...]
     note: str = ""
     unchecked: str = ""
@@ -77,7 +77,7 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """The one rule: a decisive fact against the claim contradicts it, all for it confirm it."""
+        """Contradicted by one decisive fact against the claim, confirmed if all hold."""
         if self.unchecked:
             return Verdict.UNCHECKED
         decided = {fact.holds for fact in self.facts if fact.decisive}
@@ -126,7 +126,7 @@ class Audit:
         claims = [
             {
                 "claim": claim.text,
-                "place": claim.place,
+                "place": claim.citation,
                 "verdict": claim.verdict.value,
                 "note": claim.note,
                 "unchecked": claim.unchecked,
@@ -143,7 +143,7 @@ class Audit:
             which = claim.unchecked or "; ".join(
                 f"{fact.what}: {fact.printed} / {fact.against}" for fact in claim.exceptions
             )
-            cells = (claim.text, claim.verdict.value, which, claim.place)
+            cells = (claim.text, claim.verdict.value, which, claim.citation)
             rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
         head = "<tr><th>claim</th><th>verdict</th><th>exceptions</th><th>place</th></tr>"
         return (
@@ -152,7 +152,7 @@ class Audit:
         )
 
 
-def judged(
+def binary_fact(
     what: str, printed: str, against: str, holds: bool | None, yes: str, no: str, *,
     decisive: bool = True,
 ) -> Fact:  # fmt: skip
@@ -163,7 +163,7 @@ def judged(
 
 def same_text(what: str, printed: str, computed: str) -> Fact:
     """The fact that a figure comes out with the digits that are printed."""
-    return judged(what, printed, computed, printed == computed, "equal", "differs")
+    return binary_fact(what, printed, computed, printed == computed, "equal", "differs")
 
 
 def better(
@@ -204,7 +204,7 @@ def present_audits(audits: Sequence[Audit]) -> Printable:
         records=Table(
             ("audit", "claim", "verdict", "exceptions", "place"),
             tuple(
-                (name, claim.text, claim.verdict.value, _exceptions(claim), claim.place)
+                (name, claim.text, claim.verdict.value, _exceptions(claim), claim.citation)
                 for name, claim in claims
             ),
         ),

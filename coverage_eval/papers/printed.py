@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import combinations
 from statistics import fmean
 from typing import Any, TypeAlias
 
@@ -28,7 +30,12 @@ Triple: TypeAlias = tuple[str, ...]
 TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 """Tables 1 and 2 of Malaviya et al. (2018), Tables 2 to 4 of Madsen et al. (2017)."""
 
-_KEY = ["system", "dataset", "metric"]
+_KEY = ("system", "dataset", "metric")
+_CELL = ("table", *_KEY, "printed", "yours", "difference")
+_DIRECTION = (
+    "table", "system", "other", "dataset", "metric", "printed", "yours", "direction",
+)  # fmt: skip
+"""The columns of what :func:`compare_scores` gives."""
 
 SYSTEMS = ("softmax", "sparsemax", "csoftmax", "csparsemax")
 """The four systems of Appendix B, in its order; Figure 2 has the first and the last."""
@@ -221,65 +228,85 @@ def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Printabl
         DataError: The file does not have this form, names something that is not printed, or has a
             cell twice.
     """
-    import pandas as pd
+    figures = _read_scores(source, tables)
+    cells: list[tuple[Any, ...]] = []
+    directions: list[tuple[Any, ...]] = []
+    for name in tables:
+        table = load_table(name)
+        found = [key for key in table.cells if key in figures]
+        for key in found:
+            printed = table.cells[key].value
+            cells.append((name, *key, printed, figures[key], round(figures[key] - printed, 9)))
+        directions += _compare_directions(table, found, figures)
+    records = [("cell", table, system, None, *rest, None) for table, system, *rest in cells]
+    records += [("direction", *row[:-1], None, row[-1]) for row in directions]
+    shown = ((_CELL, cells), (_DIRECTION, directions))
+    return Printable(
+        tuple(Table(header, tuple(rows)) for header, rows in shown if rows),
+        records=Table(("kind", *_DIRECTION[:-1], "difference", "direction"), tuple(records)),
+        data={
+            "cells": [dict(zip(_CELL, row, strict=True)) for row in cells],
+            "directions": [dict(zip(_DIRECTION, row, strict=True)) for row in directions],
+        },
+        numbers=tuple(row[-1] for row in cells),
+    )
 
+
+def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
+    """A user's figures, all of which are printed in some tables.
+
+    Raises:
+        DataError: As :func:`compare_scores`.
+    """
     name = file_name(source)
-    rows = [row for row in csv.reader(FileText(source)) if row]
-    header = [cell.strip() for cell in rows[0]] if rows else []
+    rows = [[cell.strip() for cell in row] for row in csv.reader(FileText(source)) if row]
+    header = rows[0] if rows else []
     if sorted(header) != sorted([*_KEY, "value"]):
         raise DataError(f"{name}: line 1: the columns must be {','.join(_KEY)},value")
-    uneven = [k for k, row in enumerate(rows, 1) if len(row) != len(header)]
+    uneven = [number for number, row in enumerate(rows, start=1) if len(row) != len(header)]
     if uneven or len(rows) == 1:
-        where = f"line {uneven[0]}: not {len(header)} cells" if uneven else "no figures"
-        raise DataError(f"{name}: {where}; each line is like csparsemax,De-En,BLEU,29.85")
-    ours = pd.DataFrame(rows[1:], columns=header).map(str.strip)
-    ours["yours"] = pd.to_numeric(ours["value"], errors="coerce")
-    printed = pd.concat(
-        pd.DataFrame(
-            [(table, *key, cell.value) for key, cell in load_table(table).cells.items()],
-            columns=["table", *_KEY, "printed"],
-        )
-        for table in tables
-    )
-    cells = printed.merge(ours[[*_KEY, "yours"]], on=_KEY, how="inner")
-    unknown = ours.merge(printed, on=_KEY, how="left")["printed"].isna()
-    for what, wrong in (
-        ("no printed table has this figure", unknown.to_numpy()),
-        ("not a number", ~ours["yours"].abs().lt(float("inf")).to_numpy()),
-        ("twice in the file", ours.duplicated(_KEY).to_numpy()),
-    ):
-        if wrong.any():
-            shown = ",".join(map(str, ours.loc[wrong, [*_KEY, "value"]].iloc[0]))
-            raise DataError(f"{name}: {shown}: {what}")
-    cells["difference"] = (cells["yours"] - cells["printed"]).round(9)
-    better = {m: b for table in tables for m, b in load_table(table).better.items()}
-    numbered = cells.reset_index()
-    pairs = numbered.merge(numbered, on=["table", "dataset", "metric"], suffixes=("", " of other"))
-    pairs = pairs[(pairs["index"] < pairs["index of other"]) & pairs["metric"].isin(list(better))]
-    sign = [1 if better[metric] == "higher" else -1 for metric in pairs["metric"]]
-    pairs = pairs.assign(
-        other=pairs["system of other"],
-        printed=(sign * (pairs["printed"] - pairs["printed of other"])).round(9),
-        yours=(sign * (pairs["yours"] - pairs["yours of other"])).round(9),
-    )
-    agreement = (pairs["printed"] * pairs["yours"]).to_list()
-    pairs["direction"] = ["same" if a > 0 else "tie" if a == 0 else "opposite" for a in agreement]
-    columns = ["table", "system", "other", "dataset", "metric", "printed", "yours"]
-    pairs = pairs[[*columns, "direction"]]
-    both = {"cells": cells, "directions": pairs}
-    kinds = [cells.assign(kind="cell"), pairs.assign(kind="direction")]
-    everything = pd.concat(kinds)[["kind", *columns, "difference", "direction"]]
-    everything = everything.astype(object).where(everything.notna(), None)
-    shown_tables = tuple(
-        Table(tuple(frame.columns), tuple(frame.itertuples(index=False, name=None)))
-        for frame in both.values()
-        if len(frame)
-    )
-    return Printable(
-        shown_tables,
-        records=Table(
-            tuple(everything.columns), tuple(everything.itertuples(index=False, name=None))
-        ),
-        data={key: frame.to_dict("records") for key, frame in both.items()},
-        numbers=tuple(cells["difference"].to_list()),
-    )
+        problem = f"line {uneven[0]}: not {len(header)} cells" if uneven else "no figures"
+        raise DataError(f"{name}: {problem}; each line is like csparsemax,De-En,BLEU,29.85")
+    printed = {key for table in tables for key in load_table(table).cells}
+    figures: dict[Key, float] = {}
+    for row in rows[1:]:
+        cells = dict(zip(header, row, strict=True))
+        key = (cells["system"], cells["dataset"], cells["metric"])
+        problem = ""
+        if key not in printed:
+            problem = "no printed table has this figure"
+        elif not _is_number(cells["value"]):
+            problem = "not a number"
+        elif key in figures:
+            problem = "twice in the file"
+        if problem:
+            raise DataError(f"{name}: {','.join(key)},{cells['value']}: {problem}")
+        figures[key] = float(cells["value"])
+    return figures
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _compare_directions(
+    table: PrintedTable, keys: Sequence[Key], figures: Mapping[Key, float]
+) -> list[tuple[Any, ...]]:
+    """Whether the same system of each pair is better in a user's table and in the printed one."""
+    rows = []
+    for first, second in combinations(keys, 2):
+        (system, *column), (other, *column_of_other) = first, second
+        dataset, metric = column
+        if column != column_of_other or metric not in table.better:
+            continue
+        values = table.cells[first].value, table.cells[second].value
+        printed = round(table.improvement(metric, *values), 9)
+        yours = round(table.improvement(metric, figures[first], figures[second]), 9)
+        direction = "tie"
+        if printed * yours != 0:
+            direction = "same" if printed * yours > 0 else "opposite"
+        rows.append((table.name, system, other, dataset, metric, printed, yours, direction))
+    return rows

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-OWN_VERSION = "fast_align (coverage-eval) 0.1.0"
+OUR_VERSION = "fast_align (coverage-eval) 0.1.0"
 
 
 def write_script(path: Path, body: str) -> Path:
@@ -60,7 +60,7 @@ def pretender(path: Path, body: str) -> Path:
     """A program that claims to be our aligner, then does something else."""
     return write_script(
         path,
-        f'if sys.argv[1:] == ["--version"]:\n    print({OWN_VERSION!r})\n    sys.exit()\n{body}',
+        f'if sys.argv[1:] == ["--version"]:\n    print({OUR_VERSION!r})\n    sys.exit()\n{body}',
     )
 
 

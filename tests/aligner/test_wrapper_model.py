@@ -70,8 +70,8 @@ def test_every_setting_changes_the_hash(text, model, change):
 @pytest.mark.parametrize("diagonal", [True, False])
 def test_another_fast_align_gives_the_same_links_and_scores(tmp_path, text, diagonal, monkeypatch):
     links, scores = [], []
-    for is_own in (True, False):
-        if not is_own:
+    for is_ours in (True, False):
+        if not is_ours:
             fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
             monkeypatch.setenv("FAST_ALIGN", str(fake))
         with FastAlign.train(text, favor_diagonal=diagonal, p0=0.05) as trained:
@@ -79,7 +79,7 @@ def test_another_fast_align_gives_the_same_links_and_scores(tmp_path, text, diag
             links.append([list(trained.training_links(method)) for method in SYMMETRIZATIONS])
             links[-1] += [list(trained.align(text)), list(trained.align(unknown, "forward"))]
             scores.append([score or 0.0 for score in trained.scores(text)])
-            assert trained.manifest.has_full_tables == is_own
+            assert trained.manifest.has_full_tables == is_ours
     assert links[0] == links[1]
     assert scores[0] == pytest.approx(scores[1], rel=1e-5)
     assert [score == 0 for score in scores[0]] == [not all(pair) for pair in text]

@@ -16,7 +16,7 @@ import pytest
 from fast_align_wrapper import AlignerError, AlignerNotFoundError, FastAlign
 from fast_align_wrapper.process import Binary, bundled_folder, find_fast_align
 from tests.aligner.fake_aligners import (
-    OWN_VERSION,
+    OUR_VERSION,
     all_gone,
     is_running,
     pretender,
@@ -207,12 +207,12 @@ time.sleep(300)
 
 
 def test_where_the_executable_is_found(tmp_path, monkeypatch):
-    own = find_fast_align()
-    assert own.is_own
-    assert own.version == OWN_VERSION
-    monkeypatch.setenv("FAST_ALIGN", str(own.path.parent))
-    assert find_fast_align() == own
-    foreign = someone_elses(tmp_path / "fast_align", own.path)
+    ours = find_fast_align()
+    assert ours.is_ours
+    assert ours.version == OUR_VERSION
+    monkeypatch.setenv("FAST_ALIGN", str(ours.path.parent))
+    assert find_fast_align() == ours
+    foreign = someone_elses(tmp_path / "fast_align", ours.path)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     for name in (foreign, tmp_path, "fast_align"):
         monkeypatch.setenv("FAST_ALIGN", str(name))

@@ -35,7 +35,7 @@ def test_every_audit_names_its_places_and_facts_and_can_be_printed(name):
     assert audit.claims
     for claim in audit.claims:
         assert claim.text
-        assert claim.place
+        assert claim.citation
         names = [fact.what for fact in claim.facts]
         assert len(set(names)) == len(names)
     for form in FORMATS:
