@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import ONE_SYSTEM, Texts
 from coverage_eval.core.errors import warn_of
+from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.features import Feature
 from coverage_eval.core.metric import Metric, Score
 from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.evaluation import Evaluation
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
 
@@ -57,14 +58,14 @@ def _score(
     unaligned: bool = False,
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
-    tokenize = getattr(metric, "tokenize", None)
-    result = Evaluation(
-        Texts.from_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned),
-        metrics=(),
-        others={metric.name: metric},
-        jobs=jobs,
-        documents=(tokenize or "none") if unaligned else None,
-    ).run()
+    features: list[Feature] = []
+    if unaligned:
+        from coverage_eval.documents.feature import Documents
+
+        aligner = getattr(metric, "aligner", None)
+        features = [Documents(getattr(metric, "tokenize", "none"), aligner, jobs=jobs)]
+    listed = Texts.from_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned)
+    result = Evaluation(listed, {metric.name: metric}, features, jobs).run()
     warn_of(result.findings, stacklevel=3)
     return result.score(metric.name, resamples=resamples, seed=seed)
 

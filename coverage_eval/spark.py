@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.align.aligner import Aligner, ModelAligner, aligner_of
 from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
+from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.measure import aligner_of, count_batches
 from coverage_eval.core.metric import Fitted, Metric, Score, Statistics
 from coverage_eval.registry import make_metric
 

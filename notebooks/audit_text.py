@@ -41,7 +41,7 @@ from coverage_eval.attention import (
 from coverage_eval.attention.inputs import InfeasibleBoundsError
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.measure import measure
+from coverage_eval.core.counting import count_texts
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.papers.claims import Audit, Claim, Fact, binary_fact
 from coverage_eval.repetition.rep import REP
@@ -701,7 +701,7 @@ def _drop(references: Iterable[str], hypotheses: Iterable[str], compat: str | No
     expected, covered = ([parse_links(line) for line in side] for side in (references, hypotheses))
     texts = ["a b c d e"] * len(expected)
     metric = DROP(Aligner.from_links(expected, covered), compat=compat)
-    result = measure(Texts.from_lists({"hypothesis": texts}, texts), {"drop": metric})
+    result = count_texts(Texts.from_lists({"hypothesis": texts}, texts), {"drop": metric})
     return float(result.score("drop"))
 
 

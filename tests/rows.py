@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from coverage_eval.core.batches import ONE_SYSTEM, Row, Texts
-from coverage_eval.core.measure import Result, measure
+from coverage_eval.core.counting import count_texts
 from coverage_eval.core.metric import Metric, Score, Statistics
+from coverage_eval.core.result import Result
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:
@@ -18,7 +19,7 @@ def result_of(metric: Metric, hypotheses: Any, *texts: Any, jobs: int = 1, **nam
     """The counts of one system's texts, in which nothing looks for mistakes."""
     dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
     metric.check_needs(dataset.references or None, dataset.source)
-    return measure(dataset, {metric.name: metric.fit(dataset.sample)}, jobs=jobs)
+    return count_texts(dataset, {metric.name: metric.fit(dataset.sample)}, jobs=jobs)
 
 
 def statistics_of(metric: Metric, *texts: Any, **named: Any) -> Statistics:

@@ -39,15 +39,14 @@ ARROWS = {
     "outputs": "core align repetition",
     "coverage": "fast_align_wrapper core align documents outputs",
     "attention_maps": "fast_align_wrapper core align",
-    "evaluation": "core registry align documents outputs",
     "comparison": "fast_align_wrapper version core plotting registry align documents outputs "
-    "coverage attention_maps evaluation",
-    "api": "core align repetition quality documents coverage evaluation",
+    "coverage attention_maps",
+    "api": "core align repetition quality documents coverage",
     "papers": "core attention repetition quality",
     "spark": "core registry align",
-    "demonstration": "core align repetition quality coverage evaluation comparison",
+    "demonstration": "core align repetition quality coverage comparison",
     "cli": "fast_align_wrapper version core registry plotting align documents outputs coverage "
-    "attention_maps evaluation comparison papers demonstration",
+    "attention_maps comparison papers demonstration",
     "__main__": "cli",
 }
 

@@ -99,7 +99,7 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.measure import TokenMetric
+from coverage_eval.core.text_metric import TokenMetric
 
 
 @dataclass(frozen=True)

@@ -552,3 +552,8 @@ def check_aligner(aligner: object) -> None:
 def _drop_sink(links: Links, source_length: int) -> Links:
     """The links of a source whose last word is a sink, without those of the sink."""
     return tuple(link for link in links if link[0] != source_length)
+
+
+def aligner_of(metrics: Iterable[object]) -> Aligner | None:
+    """The aligner of the first metric that has one; None if none has."""
+    return next(filter(None, (getattr(metric, "aligner", None) for metric in metrics)), None)

@@ -6,11 +6,11 @@ A model also shows whether line N of the target belongs to line N of the source.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.align.model_text import (
@@ -32,11 +32,35 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import LAGS, judge_order
-from coverage_eval.core.text_checks import check_texts
+from coverage_eval.core.text_checks import TextChecks, check_texts
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper import FastAlign
+
+
+class AlignedChecks(TextChecks):
+    """Looks for mistakes in texts that are aligned.
+
+    Args:
+        aligner: What aligns them.
+
+    Attributes:
+        unknown_words: How well a model knows the texts, as :func:`unknown_words` says.
+    """
+
+    def __init__(self, aligner: Aligner) -> None:
+        self._aligner = aligner
+        self.unknown_words: dict[str, float] = {}
+
+    def details(self) -> Mapping[str, Any]:
+        """The shares of unknown words, as ``model``; nothing without a model."""
+        return {"model": self.unknown_words} if self.unknown_words else {}
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:
+        """What looks wrong, by the model, too."""
+        findings, self.unknown_words = check_aligned(sample, self._aligner, words)
+        return findings
 
 
 def check_aligned(

@@ -28,6 +28,7 @@ from coverage_eval.cli.help import (
 )
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
+from coverage_eval.core.features import Feature
 from coverage_eval.core.files import FileText, Text
 from coverage_eval.core.metric import Metric, output_file_setting, setting
 from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
@@ -551,6 +552,23 @@ def _how_to_segment(error: UnequalLinesError, texts: Texts, model: str | None) -
                 f"cut the output first: {command}"
             )
     return ""
+
+
+def document_features(
+    documents: str | None, aligner: AlignerSettings | None, jobs: int = 1
+) -> list[Feature]:
+    """What cuts outputs of other lines than their source; nothing if lines match.
+
+    Args:
+        documents: The tokeniser that finds the words of references; None if lines match.
+        aligner: Names the model, if there is one.
+        jobs: Number of processes.
+    """
+    if documents is None:
+        return []
+    from coverage_eval.documents.feature import Documents
+
+    return [Documents(documents, aligner, jobs=jobs)]
 
 
 OF_DROP = {"sink", "symmetrize"}

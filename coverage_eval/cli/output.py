@@ -17,9 +17,10 @@ from coverage_eval.cli.messages import ENCODING_FALLBACK, discard, say, tolerate
 from coverage_eval.cli.options import Output, ScoreOutput, signatures_file
 from coverage_eval.comparison.evidence import segment_lines
 from coverage_eval.core.errors import DataError, Finding, Severity
+from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
-from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Score, Statistics, interval_ends
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import LazyRows, Printable, ScoreCell, Table, escape_csv, render_lines
 from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.writing import write_lines
@@ -59,7 +60,7 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> None:
 
 
 def warn(
-    printable: Printable, findings: Sequence[Finding], computed: Mapping[str, Any], *, strict: bool
+    printable: Printable, findings: Sequence[Finding], features: Sequence[Feature], *, strict: bool
 ) -> Printable:
     """Print warnings, and add them, notes and figures about the model to the data of JSON.
 
@@ -72,8 +73,9 @@ def warn(
     data = {
         **printable.data,
         "warnings": _messages(findings, Severity.FATAL, Severity.NOTE),
-        **({"model": dict(computed["unknown words"])} if computed.get("unknown words") else {}),
     }
+    for feature in features:
+        data |= feature.details()
     if notes := _messages(findings, Severity.NOTE):
         data["remarks"] = notes
     return replace(printable, data=data)

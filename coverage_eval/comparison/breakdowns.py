@@ -1,6 +1,6 @@
 """Where systems differ: scores by class, the commonest errors, the most different segments.
 
-Every breakdown is a function from a :class:`~coverage_eval.core.measure.Result` to a table.
+Every breakdown is a function from a :class:`~coverage_eval.core.result.Result` to a table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
-from coverage_eval.core.measure import Result
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import Cell, Table
 from coverage_eval.registry import METRICS, metric_class
 

@@ -17,8 +17,8 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from coverage_eval.core.errors import CheckId, Severity
-from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Formula, Measure, Metric, Statistics
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import SIGNIFICANT
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
@@ -27,7 +27,8 @@ from coverage_eval.core.significance import (
     min_resamples,
     pair_tests,
 )
-from coverage_eval.outputs.named import GUESSES, KINDS, main_error
+from coverage_eval.documents.feature import Documents
+from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors, main_error
 
 if TYPE_CHECKING:
     from coverage_eval.coverage.trust import Trust
@@ -350,7 +351,8 @@ def _collect_faults(
 
 def line_faults(result: Result, system: str) -> LineFaults | None:
     """The lines of documents that a system leaves out, and what it adds; None if there are few."""
-    documents = result.computed.get("documents", {}).get(system, ())
+    matched = result.of(Documents)
+    documents = matched.by_output.get(system, ()) if matched else ()
     lines = sum(sum(map(bool, document.source_words)) for document in documents)
     passages = [passage for document in documents for passage in document.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
@@ -370,9 +372,9 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     Empty outputs of documents are missing lines.
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
-    documents = result.computed.get("documents", {})
-    for segment, errors in result.computed.get("named errors", {}).get(system, {}).items():
+    named, are_documents = result.of(NamedErrors), result.of(Documents) is not None
+    for segment, errors in named.by_system[system].items() if named else ():
         kind = main_error(errors).kind
-        if kind in found and not (kind == "empty" and system in documents):
+        if kind in found and not (kind == "empty" and are_documents):
             found[kind].append(segment)
     return {kind: segments for kind, segments in found.items() if segments}

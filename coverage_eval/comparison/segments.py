@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from coverage_eval.align.aligner import AlignedRow, Aligner, ModelAligner
+from coverage_eval.align.aligner import AlignedRow, Aligner, ModelAligner, aligner_of
 from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.evidence import (
     marked_tokenizers,
@@ -27,7 +27,7 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
-from coverage_eval.core.measure import Result, aligner_of
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import Cell, LazyRows, Printable, Table, format_figure, json_line
 from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.version import __version__

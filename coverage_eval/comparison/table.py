@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
+from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.facts import Facts, collect_facts, statistics_by_system
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import Severity, require_integer, warn_of
-from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import (
     Cell,
     LazyRows,
@@ -42,7 +43,7 @@ from coverage_eval.core.significance import (
 )
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.trust import Trust, gauge_result
-from coverage_eval.evaluation import Evaluation
+from coverage_eval.documents.feature import Documents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -448,8 +449,8 @@ def compare(
     resamples: int = SignificanceTest.resamples,
     seed: int = SignificanceTest.seed,
     tokenize: str | None = None,
-    lowercase: bool = Evaluation.lowercase,
-    jobs: int = Evaluation.jobs,
+    lowercase: bool = False,
+    jobs: int = 1,
     unaligned: bool = False,
 ) -> Comparison:
     """Compare systems on one test set.
@@ -475,7 +476,7 @@ def compare(
         seed: Their seed.
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
             By default tokenised text is left as it is, and other text is tokenised as
-            :func:`coverage_eval.evaluation.fit_words` says.
+            :func:`coverage_eval.comparison.columns.fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
         unaligned: Whether outputs are translations of one document with any lines, each a text or
@@ -501,18 +502,12 @@ def compare(
         if not isinstance(name, str):
             raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
-    evaluation = Evaluation(
-        Texts.from_lists(systems, references, sources, unaligned=unaligned),
-        aligner,
-        metrics,
-        tokenize=tokenize,
-        lowercase=lowercase,
-        jobs=jobs,
-        evidence=True,
-        named=True,
-        documents=(tokenize or "none") if unaligned else None,
+    texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
+    documents = [Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else []
+    columns = Columns(
+        texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase, documents=documents
     )
-    result = evaluation.run()
+    result = columns.evaluate(jobs=jobs)
     warn_of(result.findings)
     return compare_result(result, how)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding, require_flag
+from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.show import ScoreCell
 from coverage_eval.version import __version__
@@ -322,7 +323,7 @@ class Metric(Formula, ABC):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    """Which of ``references``, ``sources``, ``links``, ``coverages`` and ``named errors``."""
+    """Which of ``references``, ``sources``, ``links`` and ``coverages``."""
     kinds: ClassVar[tuple[MarkKind, ...]] = ()
     """The kinds of its marks; none if it points at no words. Breakdowns list those that say so
     (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
@@ -353,6 +354,10 @@ class Metric(Formula, ABC):
         Raises:
             DataError: It lacks the links or scores of a system, or other texts.
         """
+
+    def features(self) -> Sequence[Feature]:
+        """What else must look at the texts that it scores, such as checks of its model."""
+        return ()
 
     def check_needs(self, references: object, sources: object) -> None:
         """Raise :class:`TypeError` if texts that the metric needs are None."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from unicodedata import normalize
 
@@ -24,6 +24,7 @@ from coverage_eval.core.checks import (
     shown,
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
+from coverage_eval.core.features import Feature
 from coverage_eval.core.line_order import (
     MIN_LENGTHS,
     look_for_other_lengths,
@@ -366,6 +367,14 @@ WORD_CHECKS = (Check(look_for_unsplit_words, MIN_SEGMENTS),)
 
 LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)
 """Checks that a model does better."""
+
+
+class TextChecks(Feature):
+    """Looks for mistakes in texts that are scored."""
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:
+        """What looks wrong."""
+        return check_texts(sample, words)
 
 
 def check_texts(

@@ -18,11 +18,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
+from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.measure import FixedMetric
 from coverage_eval.core.metric import Floats, Measure, Statistics, setting
+from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 from fast_align_wrapper.links import Links
 
@@ -68,6 +70,10 @@ class AlignedMetric(FixedMetric):
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the stop words."""
         return {**self.aligner.settings, "stop": self.stopwords}
+
+    def features(self) -> Sequence[Feature]:
+        """Checks of the links, and of how well a model knows the texts."""
+        return [AlignedChecks(self.aligner)]
 
     def fit(self, sample: RowSample) -> AlignedMetric:
         """Return this metric; with links by system, one with the links in the systems' order."""

@@ -10,11 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import SIDES, Aligner, ModelAligner
+from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.core.batches import Batch, Request, RowSample, answer_ahead
 from coverage_eval.core.errors import Finding
+from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
-from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Fitted, Floats, Measure, Signature, Statistics
+from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.coverage.omission_finder import (
@@ -35,7 +37,7 @@ from coverage_eval.documents.metrics import (
     missing_marks,
 )
 from coverage_eval.outputs.far import find_far_outputs
-from coverage_eval.outputs.named import NamedErrors, learn_named
+from coverage_eval.outputs.named import NamedErrorFinder, NamedErrors, learn_named
 
 _LOSS_DIGITS = 4
 
@@ -65,7 +67,7 @@ class FlaggedSegments(TextMetric):
     """The named errors of whole outputs that count, whatever their words cover."""
 
     model_purpose: ClassVar[str] = "omissions"
-    needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages", "named errors"})
+    needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
@@ -85,6 +87,10 @@ class FlaggedSegments(TextMetric):
     @abstractmethod
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, given what the finder found in it."""
+
+    def features(self) -> Sequence[Feature]:
+        """Checks of how well the model knows the texts, and the errors that have a name."""
+        return [AlignedChecks(self.aligner), NamedErrors(self.aligner)]
 
     def fit(self, sample: RowSample) -> FittedFlags:
         """Return the finder for the other outputs that these texts have, adapted to the texts.
@@ -146,7 +152,7 @@ class FittedFlags(Fitted):
         metric: FlaggedSegments,
         finder: OmissionFinder,
         findings: Sequence[Finding] = (),
-        named: NamedErrors | None = None,
+        named: NamedErrorFinder | None = None,
     ) -> None:
         self.metric: FlaggedSegments = metric
         self.finder, self.named, self.findings = finder, named, findings

@@ -17,7 +17,7 @@ from random import Random
 
 from coverage_eval.core.batches import Row
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.measure import Result
+from coverage_eval.core.result import Result
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import FittedFlags
 

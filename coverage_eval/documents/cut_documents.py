@@ -1,4 +1,4 @@
-"""Many documents segmented, and the texts of a test set whose outputs have other lines.
+"""Many documents segmented, and outputs of a test set that have other lines than their source.
 
 A file is one document; in a table, each row is one. Each document is segmented by itself, so
 neither processes nor their order matter.
@@ -6,7 +6,7 @@ neither processes nor their order matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -14,18 +14,11 @@ from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.errors import CheckId, DataError, Finding, Severity
+from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import ListText, Text
 from coverage_eval.core.machine import Progress, counted, no_progress, parts, started_processes
 from coverage_eval.core.tables import ColumnText
-from coverage_eval.documents.segment import Segmentation, Segmenter, summary
-
-MUCH_EXTRA = 0.1
-"""Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
-second version of the document; prefaces and notes have less."""
-
-_BLANK = frozenset({CheckId.BLANK})
-"""Findings of documents say which lines are missing, so that no other check need say it."""
+from coverage_eval.documents.segment import Segmentation, Segmenter
 
 MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
@@ -39,41 +32,14 @@ class Document(NamedTuple):
     output: list[str]
 
 
-class MatchedTexts(NamedTuple):
-    """Texts whose lines match, since outputs were cut by the lines of their source.
-
-    Attributes:
-        texts: The texts.
-        segmentation: How the outputs were cut, for signatures.
-        documents: By the name of each output, peers included, its documents.
-    """
-
-    texts: Texts
-    segmentation: str
-    documents: Mapping[str, Sequence[Segmentation]]
-
-    def findings(self) -> Iterator[Finding]:
-        """A note for each output: how many lines have text, and how much belongs to none.
-
-        It is a warning if that is much, because no score but ExtraText sees such text.
-        """
-        for name, cuts in self.documents.items():
-            extra = sum(piece.words for cut in cuts for piece in cut.extra)
-            if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
-                message = f"{summary(cuts)}, and counts in no score but ExtraText"
-                yield Finding(f"{name}: {message}", explains=_BLANK)
-            else:
-                yield Finding(f"{name}: {summary(cuts)}", Severity.NOTE, explains=_BLANK)
-
-
-def match_lines(
+def match_outputs(
     texts: Texts,
     tokenize: str,
     aligner: Aligner | AlignerSettings | None,
     *,
-    jobs: int = 1,
-    progress: Progress = no_progress,
-) -> MatchedTexts:
+    jobs: int,
+    progress: Progress,
+) -> tuple[Texts, dict[str, list[Segmentation]], str]:
     """Cut all outputs, those of peers, too, by the lines of their source.
 
     Args:
@@ -84,6 +50,10 @@ def match_lines(
             reference's lines count.
         jobs: Number of processes, if there are several documents.
         progress: Where to report the share of the work that is done.
+
+    Returns:
+        The texts with outputs that have the lines of their source; the documents of each output by
+        its name; how they were cut, for signatures.
 
     Raises:
         DataError: A text cannot be read; an output is no translation of its source.
@@ -100,23 +70,22 @@ def match_lines(
         raise TypeError("unaligned outputs need sources and a model, or references")
     references = [_line_by_line(text, lines) for text in texts.references]
     source = None if texts.source is None else _line_by_line(texts.source, lines)
-    documents: dict[str, Sequence[Segmentation]] = {}
-    stages = iter(parts(progress, *[1.0] * (len(texts.systems) + len(texts.peers))))
-
-    def cut(name: str, output: Text) -> Text:
-        read = read_documents(output, lines)
+    outputs = [*texts.systems.items(), *((peer.name, peer) for peer in texts.peers)]
+    documents: dict[str, list[Segmentation]] = {}
+    matched: list[Text] = []
+    stages = parts(progress, *[1.0] * len(outputs))
+    for (name, output), stage in zip(outputs, stages, strict=True):
+        blocks = read_documents(output, lines)
         try:
-            cuts = segment_documents(read, segmenter, jobs=jobs, progress=next(stages))
+            documents[name] = segment_documents(blocks, segmenter, jobs=jobs, progress=stage)
         except DataError as error:
             where = f"{output.name}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
-        documents[name] = cuts
-        return ListText(output.name, [line for cut in cuts for line in cut.matched_lines()])
-
-    systems = {name: cut(name, output) for name, output in texts.systems.items()}
-    peers = [cut(peer.name, peer) for peer in texts.peers]
-    matched = Texts(systems, references, source, peers)
-    return MatchedTexts(matched, segmenter.name, documents)
+        found = chain.from_iterable(cut.matched_lines() for cut in documents[name])
+        matched.append(ListText(output.name, list(found)))
+    systems = dict(zip(texts.systems, matched, strict=False))
+    peers = matched[len(systems) :]
+    return Texts(systems, references, source, peers), documents, segmenter.name
 
 
 def _segmenter(aligner: Aligner | AlignerSettings | None) -> Segmenter | None:

@@ -16,8 +16,8 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.measure import FixedMetric
 from coverage_eval.core.metric import Measure, Statistics
+from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine
 

@@ -1,8 +1,8 @@
 """Errors of a whole output that have a name: empty, a copy of the source, a refusal, a loop.
 
 No threshold decides them, so they are decided before any score. Language models make most of them.
-What is usual is learnt from the text at hand: :class:`NamedErrors` learns it from a sample and then
-judges each output by itself, so an output is judged alike in one process and in many.
+What is usual is learnt from the text at hand: :class:`NamedErrorFinder` learns it from a sample and
+then judges each output by itself, so an output is judged alike in one process and in many.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from functools import partial
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.batches import Request, Row, RowSample, Texts
+from coverage_eval.core.batches import Batch, Request, Row, RowSample, Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CheckId, Finding
-from coverage_eval.core.tokenizers import Segment
+from coverage_eval.core.features import Feature
+from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.outputs.affixes import AffixProfile, find_affixes, is_refusal
 from coverage_eval.outputs.copies import CopyProfile, what_is_copied
 from coverage_eval.outputs.language import LanguageProfile, why_other_language
@@ -150,12 +151,12 @@ def what_is_looped(
 
 
 @dataclass(frozen=True)
-class NamedErrors:
+class NamedErrorFinder:
     """Finds errors of whole outputs that have a name.
 
     >>> texts = [("ein haus", "a house"), ("ein hund", "a dog"), ("das haus am see", "")]
     >>> rows = [Row((output,), (), source) for source, output in texts]
-    >>> finder = NamedErrors.learn(rows)
+    >>> finder = NamedErrorFinder.learn(rows)
     >>> [[error.kind for error in finder.find_row(row)[0]] for row in rows]
     [[], [], ['empty']]
 
@@ -165,7 +166,7 @@ class NamedErrors:
     profiles: tuple[OutputProfile, ...]
 
     @classmethod
-    def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> NamedErrors:
+    def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> NamedErrorFinder:
         """Learn what is usual, from a sample of the rows that will be judged.
 
         Args:
@@ -210,14 +211,11 @@ class NamedErrors:
 
 # Errors of whole texts, as findings and as reasons to reject a segment
 
-NAMED_ERRORS = "named errors"
-"""The key of :class:`~coverage_eval.core.measure.Result` that has them, by system."""
-
 NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
 """For each system, the named errors of the segments that have some, by their index."""
 
 
-def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrors:
+def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrorFinder:
     """Learn from a sample what is usual in its texts.
 
     Args:
@@ -227,7 +225,7 @@ def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedError
     model = aligner.model if isinstance(aligner, ModelAligner) else None
     return sample.once(
         ("named", id(model)),
-        lambda: NamedErrors.learn(sample.rows, model.vocabulary() if model else None),
+        lambda: NamedErrorFinder.learn(sample.rows, model.vocabulary() if model else None),
     )
 
 
@@ -236,24 +234,56 @@ def main_error(errors: Sequence[NamedError]) -> NamedError:
     return next((error for error in errors if error.kind not in GUESSES), errors[0])
 
 
-def by_system(
-    systems: Sequence[str], by_segment: Mapping[int, Sequence[Sequence[NamedError]]]
-) -> NamedSegments:
-    """For each system its errors by segment, from those of the segments that have some."""
-    return {
-        system: {number: errors[place] for number, errors in by_segment.items() if errors[place]}
-        for place, system in enumerate(systems)
-    }
+class NamedErrors(Feature):
+    """Looks at every output for errors that have a name.
+
+    Args:
+        aligner: A model's vocabulary tells languages apart; None to do without.
+
+    Attributes:
+        aligner: As given; it may be set until this is fitted.
+        by_system: For each system, the named errors of the segments that have some.
+    """
+
+    def __init__(self, aligner: Aligner | None = None) -> None:
+        self.aligner = aligner
+        self._segments = 0
+        self.by_system: dict[str, dict[int, Sequence[NamedError]]] = {}
+
+    def fit(self, sample: RowSample) -> None:
+        """Learn what is usual in the outputs."""
+        self._finder = learn_named(sample, self.aligner)
+        self.by_system = {system: {} for system in sample.systems}
+
+    def requests(self) -> Sequence[Request]:
+        """The errors of each row."""
+        return [self._finder.request]
+
+    def collect(self, batch: Batch, first: int) -> None:
+        """Keep the errors of a batch."""
+        self._segments = first + len(batch)
+        for number, row in enumerate(batch.get(self._finder.request), start=first):
+            for errors, of_system in zip(row, self.by_system.values(), strict=True):
+                if errors:
+                    of_system[number] = errors
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> list[Finding]:  # noqa: ARG002
+        """One finding for each system and kind of error."""
+        return named_findings(self.by_system, self._segments)
 
 
-def find_named(dataset: Texts, aligner: Aligner | None = None) -> NamedSegments:
-    """The named errors of all outputs; arguments as for :func:`learn_named`.
+def find_named(texts: Texts, aligner: Aligner | None = None) -> NamedSegments:
+    """The named errors of all outputs; arguments as for :class:`NamedErrors`.
 
     Raises:
         DataError: A text cannot be read.
     """
-    finder = learn_named(dataset.sample, aligner)
-    return by_system(tuple(dataset.systems), dict(enumerate(map(finder.find_row, dataset.rows()))))
+    named, first = NamedErrors(aligner), 0
+    named.fit(texts.sample)
+    for batch in texts.batches():
+        named.collect(batch, first)
+        first += len(batch)
+    return named.by_system
 
 
 _SHOWN = 5
@@ -261,20 +291,17 @@ _SHOWN = 5
 _MIN_GUESSES = 3
 
 
-def named_findings(
-    named: NamedSegments, segments: int, kinds: Iterable[str] = tuple(KINDS)
-) -> list[Finding]:
+def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
         named: The errors, as :func:`find_named` gives them.
         segments: Number of segments.
-        kinds: Kinds to tell of.
     """
     findings = []
     for system, of_segments in named.items():
         errors = [(n, error) for n, found in of_segments.items() for error in found]
-        for kind in kinds:
+        for kind in KINDS:
             details = {n + 1: error.detail for n, error in errors if error.kind == kind}
             least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
             if len(details) < least:  # as many as among correct outputs
@@ -287,8 +314,10 @@ def named_findings(
                 f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
                 f"segment{plural} {', '.join(map(str, numbers[:_SHOWN]))}{more}"
             )
-            explains = frozenset({CheckId.BLANK} if kind == "empty" else ())
-            findings.append(Finding(message, texts=(system,), explains=explains))
+            check, explains = None, frozenset[CheckId]()
+            if kind == "empty":
+                check, explains = CheckId.EMPTY, frozenset({CheckId.BLANK})
+            findings.append(Finding(message, texts=(system,), check=check, explains=explains))
     return findings
 
 

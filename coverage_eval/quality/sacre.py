@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.measure import FixedMetric
 from coverage_eval.core.metric import Measure, Signature, Statistics, setting
+from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, tokenize
 from coverage_eval.version import __version__
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
-from coverage_eval.core.measure import TokenMetric
 from coverage_eval.core.metric import Measure
+from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.repetition.rep import find_ngrams
 
 

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.measure import TokenMetric
 from coverage_eval.core.metric import Measure, Statistics, setting
+from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import StopWords, require_stop_words
 
 _MAX_WEIGHT = 1_000_000

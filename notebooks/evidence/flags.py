@@ -15,10 +15,10 @@ from scipy.stats import kendalltau
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row, Texts
-from coverage_eval.core.measure import Result
+from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.result import Result
 from coverage_eval.coverage.omission_finder import FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import FittedFlags, Omissions
-from coverage_eval.evaluation import Evaluation
 
 ASKED = (0.01, 0.03, 0.1)
 """Rates of false alarms."""

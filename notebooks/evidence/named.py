@@ -12,7 +12,7 @@ from flags import labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import ONE_SYSTEM, Texts
-from coverage_eval.core.measure import measure
+from coverage_eval.core.counting import count_texts
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.outputs.named import KINDS, find_named
 from tests.outputs.language_model_rows import plant
@@ -33,7 +33,7 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
         errors = find_named(dataset, aligner)[ONE_SYSTEM]
         fitted = Omissions(aligner).fit(dataset.sample)
-        flagged = measure(dataset, {"o": fitted}).statistics_of("o")[:, 0]
+        flagged = count_texts(dataset, {"o": fitted}).statistics_of("o")[:, 0]
         for number, row in enumerate(rows):
             own = [error.kind for error in errors.get(number, ())]
             named = row.kind in own if row.kind else bool(own)

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from coverage_eval.align.aligner import AlignedRow, ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, Texts
-from coverage_eval.core.measure import measure
+from coverage_eval.core.counting import count_texts
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
@@ -169,7 +169,7 @@ class Spoilt:
         )
         dataset = Texts.from_lists({"output": outputs}, references, sources)
         fitted = {name: metric.fit(dataset.sample) for name, metric in scorers.items()}
-        result = measure(dataset, fitted, evidence=True)
+        result = count_texts(dataset, fitted, evidence=True)
         found = {}
         for name, metric in result.metrics.items():
             sign = -1.0 if metric.higher_is_better is not False else 1.0

@@ -21,8 +21,8 @@ from score import FORMS, count, hypotheses_of, read_texts, table_metrics
 from systems import TABLES, mean_and_half_width
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.measure import Result
 from coverage_eval.core.metric import Metric
+from coverage_eval.core.result import Result
 from coverage_eval.papers.audit_tables import SPARSE
 from coverage_eval.papers.printed import load_table
 

@@ -33,8 +33,9 @@ import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.table import compare, present_comparison
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.measure import Result, measure
+from coverage_eval.core.counting import count_texts
 from coverage_eval.core.metric import Metric, Statistics
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import render
 from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import tokenize
@@ -172,7 +173,7 @@ def count(
     metrics: Mapping[str, Metric],
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
-    return measure(Texts.from_lists(outputs, [references], sources), metrics)
+    return count_texts(Texts.from_lists(outputs, [references], sources), metrics)
 
 
 def check_run(

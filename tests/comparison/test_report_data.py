@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.comparison.report.html import make_report, report_values
 from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
@@ -213,9 +215,9 @@ def test_lost_coverage_of_half_is_marked():
 def test_warnings_notes_and_unknown_words_are_at_the_end():
     references = [f"a house number {n}" for n in range(30)]
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
-    made = replace(
-        made, measured=replace(made.measured, computed={"unknown words": {"source_tokens": 0.125}})
-    )
+    checks = AlignedChecks(Aligner.from_links([], []))
+    checks.unknown_words = {"source_tokens": 0.125}
+    made = replace(made, measured=replace(made.measured, features=[checks]))
     topics = {heading: paragraphs for heading, paragraphs, _ in
               report_values(made, ReportOptions())["topics"]}  # fmt: skip
     assert topics["Warnings and notes"] == [item.message for item in made.measured.findings]

@@ -10,11 +10,12 @@ from scipy.stats import kendalltau
 
 import coverage_eval as ce
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, FittedFlags, FlaggedSegments, Omissions
 from coverage_eval.coverage.training import train_for_omissions
-from coverage_eval.evaluation import Evaluation
+from coverage_eval.outputs.named import NamedErrors
 from tests.coverage.conftest import measured
 from tests.coverage.test_witnesses import BAD, PEERS, SOURCES, TARGETS, corrupt
 
@@ -98,13 +99,12 @@ def test_flags_agree_with_peoples_labels(shared):
 def test_named_errors_count_as_omissions(special):
     outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
     result = Evaluation(
-        Texts.from_lists({"x": outputs}, None, SOURCES[:100]),
-        metrics=(), others={"o": Omissions(special)}, named=True, evidence=True,
+        Texts.from_lists({"x": outputs}, None, SOURCES[:100]), {"o": Omissions(special)},
+        evidence=True,
     ).run()  # fmt: skip
-    kinds = {
-        n: [one.kind for one in errors]
-        for n, errors in result.computed["named errors"]["x"].items()
-    }
+    named = result.of(NamedErrors)
+    assert named is not None
+    kinds = {n: [error.kind for error in errors] for n, errors in named.by_system["x"].items()}
     assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
     assert result.statistics_of("o")[60:65, 0].all()

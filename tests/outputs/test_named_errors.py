@@ -12,7 +12,7 @@ from coverage_eval.core.texts import read_parallel
 from coverage_eval.outputs.named import (
     KINDS,
     NamedError,
-    NamedErrors,
+    NamedErrorFinder,
     find_named,
     named_findings,
     reasons_of,
@@ -27,7 +27,7 @@ PAIRS = [
 ROWS = plant(PAIRS[:600], "en")
 
 
-def kinds_of(finder: NamedErrors, row: Row) -> list[str]:
+def kinds_of(finder: NamedErrorFinder, row: Row) -> list[str]:
     (errors,) = finder.find_row(row)
     return [error.kind for error in errors]
 
@@ -36,7 +36,7 @@ def check_planted(rows: list[PlantedRow], *, joined: bool = False, truncated: fl
     """All are found but some of the halved outputs, and hardly a good one."""
     if joined:  # as tables are read
         rows = [row._replace(output=" ".join(row.output.split())) for row in rows]
-    finder = NamedErrors.learn([row.row for row in rows])
+    finder = NamedErrorFinder.learn([row.row for row in rows])
     found, planted, false = Counter[str](), Counter[str](), []
     for row in rows:
         kinds = kinds_of(finder, row.row)
@@ -76,14 +76,14 @@ def test_real_systems_and_people_have_none_but_short_outputs(shared):
     rows = [line.split("\t") for line in lines]
     for system in sorted({row[0] for row in rows}):
         own = [Row((row[3],), (), row[2]) for row in rows if row[0] == system]
-        finder = NamedErrors.learn(own)
+        finder = NamedErrorFinder.learn(own)
         found = Counter(kind for row in own for kind in kinds_of(finder, row))
         # Of one system's, four outputs have half of the usual length, and raters marked omissions.
         assert found == ({"truncated": 4} if system == "NLLB_MBR_BLEU" else {}), system
 
 
-def finder_of(rows: list[Row]) -> NamedErrors:
-    return NamedErrors.learn([*rows, *(Row((t,), (), s) for s, t in PAIRS[:300])])
+def finder_of(rows: list[Row]) -> NamedErrorFinder:
+    return NamedErrorFinder.learn([*rows, *(Row((t,), (), s) for s, t in PAIRS[:300])])
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_unknown_words_of_a_system_are_learnt_not_listed():
     finder = finder_of(rows)
     assert all(kinds_of(finder, row) == ["preamble"] for row in rows)
     rows = [Row((t,), (), s) for s, t in PAIRS[:30] for _ in range(3)]  # sources that come again
-    assert not any(kinds_of(NamedErrors.learn(rows), row) for row in rows)
+    assert not any(kinds_of(NamedErrorFinder.learn(rows), row) for row in rows)
     rows = [Row((habit + t,), (), "anbei folgt : " + s) for s, t in PAIRS[300:306]]
     finder = finder_of(rows)
     assert not any(kinds_of(finder, row) for row in rows)
@@ -150,13 +150,13 @@ def test_a_model_tells_languages_of_short_texts():
     with Aligner.train(*map(list, zip(*known, strict=True))) as aligner:
         vocabulary = aligner.model.vocabulary()
         sample = [row, *(Row((t,), (), s) for s, t in PAIRS[:100])]
-        finder = NamedErrors.learn(sample, vocabulary)
+        finder = NamedErrorFinder.learn(sample, vocabulary)
         assert kinds_of(finder, row) == ["wrong-language"]
         assert not any(kinds_of(finder, other) for other in sample[1:])
         french = "le vieux monsieur dort ici dans la petite maison"
         row = Row((french,), (), "der alte mann schläft hier in dem kleinen haus")
         more = vocabulary[0], vocabulary[1] | set(french.split()[:5])  # of a model of much text
-        assert kinds_of(NamedErrors.learn([row, *sample], more), row) == ["wrong-language"]
+        assert kinds_of(NamedErrorFinder.learn([row, *sample], more), row) == ["wrong-language"]
         german = Row((PAIRS[700][0],), (), PAIRS[701][0])
         assert kinds_of(finder, german) == ["wrong-language"]
 
@@ -176,7 +176,7 @@ def test_a_tenth_in_another_language_has_no_common_words_of_its_own():
         ([Row((t,), ("the the",), s) for t, s in zip(mixed, sources, strict=True)], None, 0),
     ]
     for rows, vocabulary, expected in beside:
-        finder = NamedErrors.learn(rows, vocabulary)
+        finder = NamedErrorFinder.learn(rows, vocabulary)
         kinds = [[error.kind for error in finder.find_row(row)[0]] for row in rows]
         named = [n for n, some in enumerate(kinds) if "wrong-language" in some]
         assert named == list(range(0, 200, 10))[:expected]
@@ -188,7 +188,7 @@ def test_without_a_source_only_the_output_is_judged():
         "वह धीरे धीरे धीरे", "the red house by the old river " * 40,
     ]  # fmt: skip
     rows = [Row((text,)) for text in outputs]
-    finder = NamedErrors.learn(rows)
+    finder = NamedErrorFinder.learn(rows)
     found = [" ".join(kinds_of(finder, row)) for row in rows]
     assert found == ["empty", "", "markup", "loop", "", "", "loop"]
     blank = [Row(("",), ("",)), Row(("",), ("a house",))]
@@ -235,11 +235,11 @@ def test_synonyms_of_subtitles_are_neither_refusals_nor_preambles(said, sources,
         Row((f"{said} {target}".strip(),), (), f"{sources[n % 4]} {source}".strip())
         for n, (source, target) in enumerate(after)
     ]
-    finder = NamedErrors.learn([*others, *rows])
+    finder = NamedErrorFinder.learn([*others, *rows])
     assert not any(kinds_of(finder, row) for row in rows)
     rows = [Row((f"{said} {target}".strip(),), (), source) for (_, target), (source, _) in
             zip(after, PAIRS[400:412], strict=True)]  # fmt: skip
-    finder = NamedErrors.learn([*others, *rows])
+    finder = NamedErrorFinder.learn([*others, *rows])
     kind = "preamble" if more else "refusal"
     assert sum(kinds_of(finder, row)[:1] == [kind] for row in rows) >= 11
 
@@ -250,12 +250,12 @@ def test_a_sentence_of_usual_length_said_of_a_tenth_of_the_sources_is_a_refusal(
     rows = [Row((t,), (), s) for s, t in PAIRS[:450]]
     as_long = [s for s, _ in PAIRS[450:] if abs(len(s) - len(said)) <= 9][:50]
     constant = [Row((said,), (), source) for source in as_long]
-    finder = NamedErrors.learn([*rows, *constant])
+    finder = NamedErrorFinder.learn([*rows, *constant])
     assert all(kinds_of(finder, row) == ["refusal"] for row in constant)
     assert not any("refusal" in kinds_of(finder, row) for row in rows)
     # Fifty translations of sources that have a word in common are none.
     alike = [Row((said,), (), f"der alte mann {source}") for source in as_long]
-    finder = NamedErrors.learn([*rows, *alike])
+    finder = NamedErrorFinder.learn([*rows, *alike])
     assert not any("refusal" in kinds_of(finder, row) for row in alike)
 
 

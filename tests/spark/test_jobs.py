@@ -10,7 +10,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.evaluation import Evaluation
+from coverage_eval.core.evaluation import Evaluation
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")

@@ -172,4 +172,4 @@ def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
     rows = list(read_with_gold(links, gold))
     printable = present_counted([metric() for metric in LINK_METRICS], AER.count(rows), output)
     findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
-    show(warn(printable, findings, {}, strict=output.strict), output)
+    show(warn(printable, findings, (), strict=output.strict), output)

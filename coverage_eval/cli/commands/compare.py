@@ -16,26 +16,27 @@ from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, parse
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED, print_lines, show, warn
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
+from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.external_scores import read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.segments import evidence_lines, present_comparison_segments
 from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_file
 from coverage_eval.core.machine import parts, progress_bar
-from coverage_eval.core.measure import TokenMetric
-from coverage_eval.core.metric import setting
+from coverage_eval.core.metric import Metric, setting
 from coverage_eval.core.show import Printable
 from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.evaluation import Evaluation
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.registry import METRICS, metric_class
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonOptions(Evaluation):
+class ComparisonOptions:
     """An evaluation of several systems, as the options ask for it, and how they are compared.
 
     Attributes:
@@ -45,12 +46,29 @@ class ComparisonOptions(Evaluation):
         lower_is_better: Those of them that are better when lower.
     """
 
+    texts: Texts
+    documents: str | None
+    metrics: list[str] | None
+    tokenize: str | None
+    lowercase: bool
+    jobs: int
     aligner: AlignerSettings
-    named: bool = True
     test: SignificanceTest
     strict: bool
     scores: Mapping[str, Text]
     lower_is_better: list[str] | None
+
+    def columns(self, scores: Mapping[str, Metric]) -> Columns:
+        """The columns that the options ask for."""
+        return Columns(
+            self.texts,
+            self.aligner,
+            self.metrics,
+            others=scores,
+            tokenize=self.tokenize,
+            lowercase=self.lowercase,
+            documents=options.document_features(self.documents, self.aligner, self.jobs),
+        )
 
     def check(self) -> None:
         """Refuse mistakes on the command line before any file is read.
@@ -59,7 +77,7 @@ class ComparisonOptions(Evaluation):
             click.UsageError: The first thing that is wrong.
         """
         texts, baseline = self.texts, self.test.baseline
-        kinds = {str(name): metric_class(str(name)) for name in self.column_names()[0]}
+        kinds = {str(name): metric_class(str(name)) for name in self.columns({}).metrics}
         is_free = self.metrics and not any(kind.needs for kind in kinds.values())
         if not (texts.references or texts.source or is_free):
             raise click.UsageError(self._how_to_name_the_reference())
@@ -122,8 +140,9 @@ class ComparisonOptions(Evaluation):
         }
         with progress_bar("comparing") as progress:
             measuring, testing = parts(progress, 9.0, 1.0)
-            whole = replace(self, others=given, evidence=evidence, progress=measuring)
-            comparison = compare_result(whole.run(), self.test)
+            columns = self.columns(given)
+            result = columns.evaluate(jobs=self.jobs, evidence=evidence, progress=measuring)
+            comparison = compare_result(result, self.test)
             testing(1.0)
         return comparison
 
@@ -308,7 +327,7 @@ def compare(
             worse = find_worse(comparison, tables.fail_if_worse)
         data = printable.data | {"gate": gate_as_dict(tables.fail_if_worse, worse)}
         printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.computed, strict=asked.strict)
+    printable = warn(printable, result.findings, result.features, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:

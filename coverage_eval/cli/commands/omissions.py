@@ -16,14 +16,15 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import present_result, present_scores, show, warn
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.machine import progress_bar
-from coverage_eval.core.measure import Result
+from coverage_eval.core.result import Result
 from coverage_eval.core.show import Cell, Printable, Table
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
-from coverage_eval.evaluation import Evaluation
-from coverage_eval.outputs.named import reasons_of
+from coverage_eval.documents.feature import Documents
+from coverage_eval.outputs.named import NamedErrors, reasons_of
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
@@ -106,19 +107,15 @@ def omissions(
     metric = Additions(model, share) if additions else Omissions(model, share)
     name, error = metric.name, metric.kinds[0].error
     with progress_bar("finding errors") as progress:
-        evaluation = Evaluation(
-            texts,
-            metrics=(),
-            others={name: metric},
-            named=True,
-            progress=progress,
-            documents=documents,
-        )
-        result = evaluation.run()
-    (named,) = result.computed["named errors"].values()
+        features = options.document_features(documents, aligner)
+        result = Evaluation(texts, {name: metric}, features).run(progress)
+    found_errors = result.of(NamedErrors)
+    assert found_errors is not None
+    (named,) = found_errors.by_system.values()
     flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
     reasons = reasons_of(named, flagged, error)
-    cut = result.computed.get("documents", {}).get(result.systems[0], ())
+    matched = result.of(Documents)
+    cut = matched.by_output[result.systems[0]] if matched else ()
     if not output.by_segment:
         printed = _present_flags(result, flagged, reasons, output)
     else:
@@ -127,7 +124,7 @@ def omissions(
         printed = present_result(result, output, has_error=has_error, reasons=shown)
     if documents:
         printed = with_passages(printed, cut, output)
-    printed = warn(printed, result.findings, result.computed, strict=output.strict)
+    printed = warn(printed, result.findings, result.features, strict=output.strict)
     rows = None if documents else rows_file(texts, output)
     if rows is None:
         show(printed, output, signed=signature)
@@ -145,7 +142,7 @@ def omissions(
             "probability": [item.probability for item in evidence],
         }
         chances = [item.detail["chance"][0] for item in evidence]
-        gate.write(evaluation.dataset, reasons, figures, rows)
+        gate.write(result.texts or texts, reasons, figures, rows)
         gate.judge(flagged, named, chances, share, error)
 
 

@@ -14,11 +14,11 @@ from coverage_eval.cli.help import add_options, as_object, click_option, option
 from coverage_eval.cli.kept_rows import SegmentGate, rows_file
 from coverage_eval.cli.output import present_result, show, warn
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import StopWords
-from coverage_eval.evaluation import Evaluation
-from coverage_eval.registry import METRICS, metric_class
+from coverage_eval.registry import METRICS, make_metric, metric_class
 
 _HELP = """{summary}
 {advice}
@@ -74,26 +74,21 @@ def score_command(name: str) -> click.Command:
         if file := settings.get("stopwords"):
             settings["stopwords"] = StopWords.read(file)
         with progress_bar(f"computing {kind.name}") as progress:
-            evaluation = Evaluation(
-                texts,
-                aligner,
-                [chosen],
-                own_settings={chosen: settings},
-                jobs=jobs,
-                evidence=output.by_segment,
-                progress=progress,
-                documents=documents,
-            )
-            result = evaluation.run()
+            features = options.document_features(documents, aligner, jobs)
+            made = aligner.make() if is_aligned else None
+            words = {"source_tokens": made.source_tokens} if made else {}
+            metric = make_metric(chosen, {"aligner": made, **words, **settings})
+            evaluation = Evaluation(texts, {chosen: metric}, features, jobs, output.by_segment)
+            result = evaluation.run(progress)
         printed = present_result(result, output)
-        printed = warn(printed, result.findings, result.computed, strict=output.strict)
+        printed = warn(printed, result.findings, result.features, strict=output.strict)
         rows = None if kind.higher_is_better else rows_file(texts, output)
         if rows is None:
             show(printed, output)
         if gate.is_given or rows:
             scores = result.segment_scores(chosen)
             reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
-            gate.write(evaluation.dataset, reasons, {chosen: scores}, rows)
+            gate.write(result.texts or texts, reasons, {chosen: scores}, rows)
 
     links = " --model de-en.model" if is_aligned else ""
     source = " --src src.txt" if is_aligned or "sources" in needs else ""

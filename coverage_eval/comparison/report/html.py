@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
+from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
@@ -29,6 +30,7 @@ from coverage_eval.comparison.table import (
 from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.show import Table, legend
 from coverage_eval.coverage.trust import trust_sentences
+from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
@@ -90,8 +92,9 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
             )
     documents: dict[str, list[ViewedDocument]] = {}
     lines = left_out = 0
+    matched = result.of(Documents)
     for system in systems:
-        for cut in result.computed.get("documents", {}).get(system, ()):
+        for cut in matched.by_output.get(system, ()) if matched else ():
             lines += len(cut.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(cut))
@@ -214,9 +217,11 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     if comparison.trust:
         yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
-    if unknown := result.computed.get("unknown words"):
+    checks = result.of(AlignedChecks)
+    if checks and checks.unknown_words:
         shares = [
-            f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in unknown.items()
+            f"{name.replace('_', ' ')}: {100 * share:.1f}%"
+            for name, share in checks.unknown_words.items()
         ]
         yield "Words that the aligner's model does not know", shares, ()
     said = [finding.message for finding in result.findings]

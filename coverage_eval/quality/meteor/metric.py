@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
+from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor.matching import (
     EXACT,

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
-from coverage_eval.core.measure import TextMetric
 from coverage_eval.core.metric import Fitted, Measure
+from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment, tokenize
 from coverage_eval.quality.meteor.words import (
     JAR,

@@ -1,0 +1,216 @@
+"""Which columns a comparison has, and the tokeniser of those that count words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from coverage_eval.align.aligner import (
+    Aligner,
+    AlignerSettings,
+    ModelAligner,
+    aligner_of,
+    check_aligner,
+)
+from coverage_eval.core.batches import Row, RowSample, Texts
+from coverage_eval.core.checks import SampledText
+from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.features import Feature
+from coverage_eval.core.machine import Progress, no_progress
+from coverage_eval.core.metric import Metric
+from coverage_eval.core.result import Result
+from coverage_eval.core.text_checks import why_untokenised
+from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.registry import default_metrics, make_metric, metric_class
+
+
+class Columns(Feature):
+    """Chooses the metrics of a comparison, and says what it left out.
+
+    Args:
+        texts: The texts.
+        aligner: What links them, or the settings that make it; it is made only if a metric needs
+            it.
+        metrics: Names of ``coverage_eval.registry.METRICS`` (or one name), or metrics with
+            settings, in the order of the columns; by default those that the texts and the aligner
+            allow.
+        others: Further metrics by name, such as scores of other programs.
+        tokenize: The tokeniser of named metrics of words; None for the one that fits the texts, as
+            :func:`fit_words` says.
+        lowercase: Whether these metrics lowercase the text.
+        documents: Cuts outputs of other lines than their source, if they have other lines.
+
+    Raises:
+        TypeError: A metric that is neither name nor object, or something else than an aligner.
+        ValueError: An unknown metric, two metrics with one name, or none at all.
+        MissingDependencyError: A metric needs a package that is not installed.
+    """
+
+    def __init__(
+        self,
+        texts: Texts,
+        aligner: Aligner | AlignerSettings | None = None,
+        metrics: Sequence[str | Metric] | None = None,
+        *,
+        others: Mapping[str, Metric] = {},
+        tokenize: str | None = None,
+        lowercase: bool = False,
+        documents: Sequence[Feature] = (),
+    ) -> None:
+        if aligner is not None and not isinstance(aligner, AlignerSettings):
+            check_aligner(aligner)
+        self._texts = texts
+        self._aligner = aligner
+        self._others = others
+        self._tokenize = tokenize
+        self._lowercase = lowercase
+        self._documents = documents
+        self._named = NamedErrors()
+        self._notes: list[str] = []
+        self._is_default = metrics is None
+        if metrics is None:
+            self.metrics: list[str | Metric] = self._default_metrics()
+        else:
+            self.metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+        # A missing package is reported before a text is read.
+        for metric in self.metrics:
+            if isinstance(metric, str) and not needs_links(metric):
+                self._make(metric, None, tokenize)
+        if not (self.metrics or others):
+            raise ValueError("no metric to compare by")
+
+    def _default_metrics(self) -> list[str | Metric]:
+        """The columns of the paper's Table 1 that the texts and the aligner allow."""
+        aligner = self._aligner
+        if isinstance(aligner, AlignerSettings):
+            aligns, covers = aligner.is_given, aligner.model is not None
+        else:
+            aligns, covers = aligner is not None, isinstance(aligner, ModelAligner)
+        has_references = bool(self._texts.references)
+        names, missing = default_metrics(
+            aligns=aligns, covers=covers, referenced=has_references, documents=bool(self._documents)
+        )
+        if missing:
+            self._notes.append(f"no METEOR in the table: {missing}")
+        if self._texts.source is not None and not any(map(needs_links, names)):
+            without = "DROP or soft DROP" if has_references else "omissions or additions"
+            self._notes.append(
+                f"no {without} in the table: they need a model, such as 'align train SRC TGT "
+                "--prepare-for omissions -o MODEL' makes"
+            )
+        return list(names)
+
+    def evaluate(
+        self, *, jobs: int = 1, evidence: bool = True, progress: Progress = no_progress
+    ) -> Result:
+        """Score the texts by the chosen metrics, and look for errors that have a name.
+
+        Args:
+            jobs: Number of processes for metrics of text.
+            evidence: Whether to keep the texts, so that the result can give evidence.
+            progress: Where to report the share of the work that is done.
+
+        Raises:
+            DataError, TypeError, ValueError, AlignerError: As
+                :meth:`coverage_eval.core.evaluation.Evaluation.run` and :meth:`choose`.
+        """
+        features = [*self._documents, self, self._named]
+        evaluation = Evaluation(self._texts, self.choose, features, jobs, evidence)
+        result = evaluation.run(progress)
+        return replace(result, tokens=self.tokens, source_tokens=self.source_tokens)
+
+    def choose(self, sample: RowSample) -> dict[str, Metric]:
+        """The metrics by name, for a sample of the texts.
+
+        Raises:
+            ValueError: Two metrics with one name, or DROP without an aligner.
+            AlignerError: The aligner failed.
+        """
+        metrics = [item for item in self.metrics if not self._is_unfit(item, sample)]
+        names = [item if isinstance(item, str) else item.name.lower() for item in metrics]
+        names += self._others
+        if len(set(names)) < len(names):
+            raise ValueError(
+                f"two metrics have one name: {', '.join(names)}; compare by them one after the "
+                "other"
+            )
+        aligner = self._aligner if any(map(needs_links, metrics)) else None
+        if isinstance(aligner, AlignerSettings):
+            aligner = aligner.make()
+        tokenize = self._tokenize
+        if tokenize is None:
+            tokenize, note = fit_words(sample.rows, aligner)
+            self._notes += filter(None, [note])
+        made = [self._make(item, aligner, tokenize) for item in metrics]
+        self._named.aligner = aligner or aligner_of([*made, *self._others.values()])
+        self.tokens = Tokenizer(tokenize, self._lowercase)
+        self.source_tokens = aligner.source_tokens if aligner else self.tokens
+        return dict(zip(names, [*made, *self._others.values()], strict=True))
+
+    def _is_unfit(self, metric: str | Metric, sample: RowSample) -> bool:
+        """Whether a default metric does not fit the texts, such as METEOR for German."""
+        if not self._is_default or needs_links(metric):
+            return False
+        made = self._make(metric, None, self._tokenize)
+        findings = made.fit(sample).findings
+        if findings:
+            self._notes.append(f"no {made.name} in the table: {findings[0].message}")
+        return bool(findings)
+
+    def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
+        if isinstance(metric, Metric):
+            return metric
+        tokens = Tokenizer(tokenize or "none", self._lowercase)
+        source_tokens = aligner.source_tokens if aligner else tokens
+        settings: dict[str, Any] = {"aligner": aligner, "source_tokens": source_tokens}
+        # BLEU has its own tokeniser under the same name.
+        if issubclass(metric_class(metric), TokenMetric):
+            settings |= {"tokenize": tokenize, "lowercase": self._lowercase}
+        return make_metric(metric, settings)
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
+        """Notes of metrics that are left out because they do not fit the texts."""
+        return [Finding(note, Severity.NOTE) for note in self._notes]
+
+
+def needs_links(metric: str | Metric) -> bool:
+    """Whether a metric needs an aligner.
+
+    Raises:
+        TypeError: It is neither a name nor a metric.
+    """
+    if not isinstance(metric, (str, Metric)):
+        raise TypeError(
+            f"a metric must be a name such as 'rep' or an object such as REP(), not {metric}"
+        )
+    needs = metric_class(metric).needs if isinstance(metric, str) else metric.needs
+    return bool(needs & {"links", "coverages"})
+
+
+def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, str]:
+    """The tokeniser of REP where nobody chose one.
+
+    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
+    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
+    ``13a``.
+
+    Args:
+        rows: The texts, some of them or all.
+        aligner: What links them; given links count words separated by spaces.
+
+    Returns:
+        The tokeniser's name, and a note if text is tokenised.
+    """
+    split = Tokenizer()
+    columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
+    texts = (SampledText("", [split(segment) for segment in column]) for column in columns)
+    is_raw = any(map(why_untokenised, texts))
+    if not is_raw or not isinstance(aligner, (ModelAligner, type(None))):
+        return "none", ""
+    name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
+    note = f"the texts are not tokenised: REP tokenises them with {name}"
+    return name, f"{note} (--tokenize none turns this off)"

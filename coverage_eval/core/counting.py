@@ -1,0 +1,149 @@
+"""The one loop that counts metrics."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coverage_eval.core.batches import Batch, Request, Texts, answer_ahead
+from coverage_eval.core.errors import require_integer
+from coverage_eval.core.features import Feature
+from coverage_eval.core.machine import DiskList, Progress, no_progress, started_processes
+from coverage_eval.core.metric import Fitted, Floats, Statistics
+from coverage_eval.core.result import Result
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+
+def count_texts(
+    texts: Texts,
+    fitted: Mapping[str, Fitted],
+    features: Sequence[Feature] = (),
+    *,
+    jobs: int = 1,
+    evidence: bool = False,
+    progress: Progress = no_progress,
+) -> Result:
+    """Count metrics that are fitted to a test set, in one pass; no other loop counts.
+
+    Args:
+        texts: The texts.
+        fitted: The metrics by name, fitted to a sample of the texts.
+        features: What else looks at every batch.
+        jobs: Number of processes for metrics of text; aligners have their own threads. The result
+            does not depend on it.
+        evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
+            metrics with other scores of segments than a formula of statistics.
+        progress: Where to report the share of segments that are counted.
+
+    Raises:
+        DataError: There is no segment, or a metric lacks a text.
+        AlignerError: The aligner failed.
+        TypeError: ``jobs`` is not a whole number.
+        ValueError: ``jobs`` is below 1.
+    """
+    require_integer("jobs", jobs, 1)
+    kept: DiskList[Batch] = DiskList()
+    starts: list[int] = []
+    statistics: dict[str, list[Statistics]] = {name: [] for name in fitted}
+    scores: defaultdict[str, list[Floats]] = defaultdict(list)
+    segments = 0
+    requests = [request for feature in features for request in feature.requests()]
+    for batch, counts in count_batches(fitted, texts.batches(), also=requests, jobs=jobs):
+        for name, counted in counts.items():
+            statistics[name].append(counted)
+        for name, metric in fitted.items():
+            direct_scores = metric.segment_scores(batch)
+            if direct_scores is not None:
+                scores[name].append(direct_scores)
+        for feature in features:
+            feature.collect(batch, segments)
+        if evidence or scores:
+            kept.append(batch)
+            starts.append(segments)
+        segments += len(batch)
+        progress(segments / texts.sample.size)
+    return Result(
+        {name: metric.metric for name, metric in fitted.items()},
+        fitted,
+        tuple(texts.systems),
+        {name: np.concatenate(blocks, axis=1) for name, blocks in statistics.items()},
+        segments,
+        len(texts.references),
+        kept,
+        texts=texts,
+        features=features,
+        ranks={name: np.concatenate(blocks, axis=1) for name, blocks in scores.items()},
+        starts=starts,
+    )
+
+
+def count_batches(
+    fitted: Mapping[str, Fitted],
+    batches: Iterable[Batch],
+    *,
+    also: Iterable[Request] = (),
+    jobs: int = 1,
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """Yield each batch with the statistics of metrics that are fitted to its texts, by name.
+
+    Args:
+        fitted: The metrics; those that need links are counted here, while the aligner works ahead.
+        batches: The segments, in order.
+        also: What else is asked of the batches.
+        jobs: As in :func:`count_texts`.
+    """
+    requests = list(also)
+    of_text: dict[str, Fitted] = {}
+    aligned: dict[str, Fitted] = {}
+    for name, metric in fitted.items():
+        needed = metric.requests()
+        requests += needed
+        (aligned if needed else of_text)[name] = metric
+    batches = iter(batches)
+    # No more processes are started than there are batches.
+    first = list(islice(batches, jobs)) if jobs > 1 and of_text else []
+    batches = chain(first, batches)
+    if len(first) > 1:
+        yield from _count_in_processes(of_text, aligned, batches, requests, len(first))
+        return
+    for batch in answer_ahead(batches, requests) if requests else batches:
+        yield batch, count_batch(fitted, batch)
+
+
+def count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statistics]:
+    """The statistics of a batch by metric; none if it has no segments."""
+    return {name: metric.count(batch) for name, metric in fitted.items()} if len(batch) else {}
+
+
+def _count_in_processes(
+    of_text: Mapping[str, Fitted],
+    aligned: Mapping[str, Fitted],
+    batches: Iterable[Batch],
+    requests: Sequence[Request],
+    jobs: int,
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """As :func:`count_batches`, with metrics of text in other processes.
+
+    Args:
+        of_text: Metrics that need nothing but the texts.
+        aligned: The others, which are counted here.
+        batches: The segments, in order.
+        requests: What is asked of the batches.
+        jobs: Number of processes, at least two.
+    """
+    with started_processes(jobs) as pool:
+        assert pool is not None
+        pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
+        for batch in answer_ahead(batches, requests):
+            pending.append((batch, pool.submit(count_batch, of_text, Batch(batch.rows))))
+            if len(pending) > 2 * jobs:
+                done, future = pending.popleft()
+                yield done, {**future.result(), **count_batch(aligned, done)}
+        for done, future in pending:
+            yield done, {**future.result(), **count_batch(aligned, done)}

@@ -1,0 +1,94 @@
+"""What a user asked for, as one value; running it scores the texts.
+
+Every command and every function of :mod:`coverage_eval` builds an :class:`Evaluation`, so checks
+and figures are the same whichever way a score is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from coverage_eval.core.batches import RowSample, Texts
+from coverage_eval.core.checks import combine_findings
+from coverage_eval.core.counting import count_texts
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.features import Feature
+from coverage_eval.core.machine import Progress, no_progress, parts
+from coverage_eval.core.metric import Metric
+from coverage_eval.core.result import Result
+from coverage_eval.core.text_checks import TextChecks
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Texts, and how they are scored; :meth:`run` scores them.
+
+    >>> from coverage_eval.repetition.rep import REP
+    >>> texts = Texts.from_lists({"mine": ["a red red house"]}, ["a red house"])
+    >>> Evaluation(texts, {"rep": REP()}).run().score("rep").score
+    66.66666666666667
+
+    Attributes:
+        texts: The outputs of systems, with references, source and peers.
+        metrics: The metrics by name, or a function that chooses them for a sample of the texts.
+        features: What else looks at the texts, beside what the metrics need.
+        jobs: Number of processes for metrics of text; the result does not depend on it.
+        evidence: Whether to keep the texts, so that the result can give evidence.
+    """
+
+    texts: Texts
+    metrics: Mapping[str, Metric] | Callable[[RowSample], Mapping[str, Metric]]
+    features: Sequence[Feature] = ()
+    jobs: int = 1
+    evidence: bool = False
+
+    def run(self, progress: Progress = no_progress) -> Result:
+        """Prepare the texts, fit the metrics to a sample, count, and look for mistakes.
+
+        Args:
+            progress: Where to report the share of the work that is done.
+
+        Raises:
+            DataError: Unequal texts, links of other systems, or a metric lacks a text.
+            TypeError: A metric needs texts that are not there.
+            MissingDependencyError: A metric needs a package that is not installed.
+            AlignerError: The aligner failed.
+        """
+        preparing, fitting, counting = parts(progress, 5.0 if self.features else 0.0, 1.0, 9.0)
+        texts = self.texts
+        for feature in self.features:
+            texts = feature.prepare(texts, preparing)
+        sample = texts.sample
+        metrics = self.metrics if isinstance(self.metrics, Mapping) else self.metrics(sample)
+        features: dict[type[Feature], Feature] = {type(item): item for item in self.features}
+        for metric in metrics.values():
+            metric.check_needs(texts.references or None, texts.source)
+            for feature in metric.features():  # they know more than a general one
+                features[type(feature)] = feature
+        if not any(issubclass(kind, TextChecks) for kind in features):
+            features[TextChecks] = TextChecks()
+        looking = tuple(features.values())
+        fitted = {}
+        for number, (name, metric) in enumerate(metrics.items(), start=1):
+            fitted[name] = metric.fit(sample)
+            fitting(number / len(metrics))
+        for feature in looking:
+            feature.fit(sample)
+        result = count_texts(
+            texts, fitted, looking, jobs=self.jobs, evidence=self.evidence, progress=counting
+        )
+        words = next((item.tokens for item in metrics.values() if hasattr(item, "tokens")), None)
+        findings: list[Finding] = []
+        for feature in looking:
+            findings += feature.findings(sample, words)
+        for counter in fitted.values():
+            findings += counter.findings
+        settings: dict[str, str] = {}
+        for feature in looking:
+            settings |= feature.text_settings()
+        return replace(
+            result,
+            findings=combine_findings(findings, sample.source),
+            text_settings=settings,
+        )

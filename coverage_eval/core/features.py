@@ -1,0 +1,60 @@
+"""Features: what looks at texts beside the metrics of an evaluation, each in its own folder.
+
+:mod:`coverage_eval.core.evaluation` calls each method at its time, and knows no feature by name.
+What a feature found is reached by its type, as in ``result.of(Documents)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from coverage_eval.core.batches import Batch, Request, RowSample, Texts
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.machine import Progress
+from coverage_eval.core.tokenizers import Tokenizer
+
+
+class Feature:
+    """Something that looks at texts, for one run of an evaluation; every method may be left out."""
+
+    def prepare(self, texts: Texts, progress: Progress) -> Texts:  # noqa: ARG002 (for subclasses)
+        """Return the texts that are scored, such as outputs cut by the lines of their source.
+
+        Args:
+            texts: The texts as a user gave them.
+            progress: Where to report the share of this work that is done.
+        """
+        return texts
+
+    def fit(self, sample: RowSample) -> None:
+        """Adapt to a sample of the texts, before anything is counted."""
+
+    def requests(self) -> Sequence[Request]:
+        """What must be computed for every batch."""
+        return ()
+
+    def collect(self, batch: Batch, first: int) -> None:
+        """Look at a batch of segments.
+
+        Args:
+            batch: The segments, with the answers to :meth:`requests`.
+            first: The number of the first one, from 0.
+        """
+
+    def text_settings(self) -> Mapping[str, str]:
+        """What the signatures of all scores say of the texts, by name."""
+        return {}
+
+    def details(self) -> Mapping[str, Any]:
+        """Plain values for JSON, by name, beside the scores."""
+        return {}
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
+        """What readers of the scores must know.
+
+        Args:
+            sample: A sample of the texts.
+            words: Splits texts into the words that metrics count; None if none counts words.
+        """
+        return ()

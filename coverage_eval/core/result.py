@@ -1,0 +1,175 @@
+"""The result of an evaluation: counts, and the scores and explanations that follow from them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+
+from coverage_eval.core.batches import Batch, Request, Row, Texts
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.features import Feature
+from coverage_eval.core.machine import DiskList
+from coverage_eval.core.mark import Explanation
+from coverage_eval.core.metric import Fitted, Floats, Metric, Score, Statistics
+from coverage_eval.core.show import LazyRows
+from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
+from coverage_eval.core.tokenizers import Tokenizer
+
+F = TypeVar("F", bound=Feature)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The counts of a test set; scores, tests, tables and reports are functions of them.
+
+    Attributes:
+        metrics: The metrics by name.
+        fitted: What counted them, by the same names.
+        systems: Names of the systems.
+        statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
+        segments: Number of segments.
+        references: Number of references.
+        kept: The batches, if evidence was asked for.
+        findings: What looks wrong with the texts.
+        texts: The texts that were scored, such as outputs that were cut by their source's lines.
+        features: The features that looked at them; :meth:`of` finds one by its type.
+        tokens: The tokeniser of references and hypotheses in tables of words.
+        source_tokens: The tokeniser of sources there.
+        text_settings: What signatures say of the texts, such as how outputs were cut.
+        ranks: Scores of segments ``[systems, segments]`` that are no formula of statistics, by
+            metric.
+        starts: The first segment of each kept batch.
+    """
+
+    metrics: Mapping[str, Metric]
+    fitted: Mapping[str, Fitted]
+    systems: tuple[str, ...]
+    statistics: Mapping[str, Statistics]
+    segments: int
+    references: int = 0
+    kept: Sequence[Batch] = ()
+    findings: Sequence[Finding] = ()
+    texts: Texts | None = None
+    features: Sequence[Feature] = ()
+    tokens: Tokenizer = field(default_factory=Tokenizer)
+    source_tokens: Tokenizer = field(default_factory=Tokenizer)
+    text_settings: Mapping[str, str] = field(default_factory=dict)
+    ranks: Mapping[str, Floats] = field(default_factory=dict)
+    starts: Sequence[int] = ()
+    _of_key: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    def score(
+        self, name: str, system: str | None = None, *, resamples: int = 0, seed: int = DEFAULT_SEED
+    ) -> Score:
+        """The corpus score of a system by a metric.
+
+        Args:
+            name: The metric.
+            system: The system, to be named in the score; by default the first.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: The score is undefined; the message says why.
+        """
+        metric, statistics = self.metrics[name], self.statistics_of(name, system)
+        signature = self.fitted[name].sign(references=self.references)
+        interval = None
+        if resamples:
+            interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
+        score = metric.score(statistics)
+        are_sums = len(statistics) < self.segments
+        return replace(
+            score,
+            system=system,
+            segments=self.segments,
+            interval=interval,
+            signature=signature.with_settings(self.text_settings),
+            of_segments=None if are_sums else partial(self.segment_scores, name, system),
+        )
+
+    def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
+        """The scores of a system's segments by a metric; None where they are undefined."""
+        if name in self.ranks:
+            return list(self.ranks[name][self._index(system)].tolist())
+        return self.metrics[name].scores_of(self.statistics_of(name, system))
+
+    def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
+        """Why segments have their scores, by segment, then system; computed on demand.
+
+        Only what is looked at is read, so that looking at every system's segments takes time in
+        proportion to them.
+
+        Raises:
+            ValueError: Evidence was not asked for when this was measured.
+        """
+        explain, width = self.fitted[name].explain, len(self.systems)
+        explanations = self._of_texts(
+            name, lambda batch: chain.from_iterable(explain(batch)), width
+        )
+        return LazyRows(
+            lambda first: LazyRows(explanations.__getitem__, range(first, first + width)),
+            range(0, len(explanations), width),
+        )
+
+    def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
+        """The explanations of one system's segments."""
+        index = self._index(system)
+        return (of_systems[index] for of_systems in self.evidence(name))
+
+    def of(self, kind: type[F]) -> F | None:
+        """What a feature found, by the type of the feature; None if it did not look."""
+        return next((item for item in self.features if isinstance(item, kind)), None)
+
+    def answers(self, request: Request) -> Sequence[Any]:
+        """An aligner's answers for each segment, such as links."""
+        return self._of_texts(request.key, lambda batch: batch.get(request))
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The texts, segment by segment."""
+        return self._of_texts(("rows",), lambda batch: batch.rows)
+
+    @property
+    def has_source(self) -> bool:
+        """Whether the texts were kept and have a source."""
+        return bool(self.kept) and self.rows[0].source is not None
+
+    def _of_texts(
+        self, key: Hashable, make: Callable[[Batch], Iterable[Any]], width: int = 1
+    ) -> Sequence[Any]:
+        """What is made of the texts, of each batch once, when it is first looked at.
+
+        Args:
+            key: Tells what is made.
+            make: Makes the items of a batch.
+            width: Their number for each segment.
+        """
+        if not self.kept:
+            raise ValueError("this needs the texts, but there are only statistics")
+        items, firsts = self._of_key.setdefault(key, (DiskList(), {}))
+
+        def find(place: int) -> Any:
+            number = bisect_right(self.starts, place // width) - 1
+            if number not in firsts:
+                firsts[number] = len(items)
+                for item in make(self.kept[number]):
+                    items.append(item)
+            return items[firsts[number] + place - width * self.starts[number]]
+
+        return LazyRows(find, range(width * self.segments))
+
+    def _index(self, system: str | None) -> int:
+        return 0 if system is None else self.systems.index(system)
+
+    def statistics_of(self, name: str, system: str | None = None) -> Statistics:
+        """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
+        return np.asarray(self.statistics[name][self._index(system)])

@@ -1,0 +1,87 @@
+"""Outputs of documents, with other lines than their source, cut before they are scored.
+
+What cuts them is loaded only if there are some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from coverage_eval.align.aligner import Aligner, AlignerSettings
+from coverage_eval.core.batches import RowSample, Texts
+from coverage_eval.core.errors import CheckId, Finding, Severity
+from coverage_eval.core.features import Feature
+from coverage_eval.core.machine import Progress
+from coverage_eval.core.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from coverage_eval.documents.segment import Segmentation
+
+MUCH_EXTRA = 0.1
+"""Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
+second version of the document; prefaces and notes have less."""
+
+_MISSING = frozenset({CheckId.EMPTY, CheckId.BLANK})
+"""What is also found in outputs of which lines are missing."""
+
+
+class Documents(Feature):
+    """Cuts all outputs, those of peers, too, by the lines of their source, before they are scored.
+
+    Args:
+        tokenize: The tokeniser that finds words if a reference takes the place of the source;
+            for ``none``, ``13a`` parts words from punctuation.
+        aligner: A model, or settings that name one, to cut by the source; without it, the first
+            reference's lines count.
+        jobs: Number of processes, if there are several documents.
+
+    Attributes:
+        by_output: By the name of each output, peers included, its documents.
+    """
+
+    def __init__(
+        self,
+        tokenize: str = "none",
+        aligner: Aligner | AlignerSettings | None = None,
+        *,
+        jobs: int = 1,
+    ) -> None:
+        self._tokenize = tokenize
+        self._aligner = aligner
+        self._jobs = jobs
+        self.by_output: Mapping[str, Sequence[Segmentation]] = {}
+
+    def prepare(self, texts: Texts, progress: Progress) -> Texts:
+        """Return the texts with outputs that have the lines of their source.
+
+        Raises:
+            DataError, TypeError, AlignerError: As
+                :func:`~coverage_eval.documents.cut_documents.match_outputs`.
+        """
+        from coverage_eval.documents.cut_documents import match_outputs
+
+        texts, self.by_output, self._segmentation = match_outputs(
+            texts, self._tokenize, self._aligner, jobs=self._jobs, progress=progress
+        )
+        return texts
+
+    def text_settings(self) -> Mapping[str, str]:
+        """How the outputs were cut."""
+        return {"seg": self._segmentation}
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterator[Finding]:  # noqa: ARG002
+        """A note for each output: how many lines have text, and how much belongs to none.
+
+        It is a warning if that is much, because no score but ExtraText sees such text.
+        """
+        from coverage_eval.documents.segment import summary
+
+        for name, cuts in self.by_output.items():
+            message = f"{name}: {summary(cuts)}"
+            extra = sum(piece.words for cut in cuts for piece in cut.extra)
+            if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
+                message += ", and counts in no score but ExtraText"
+                yield Finding(message, explains=_MISSING)
+            else:
+                yield Finding(message, Severity.NOTE, explains=_MISSING)
