@@ -290,6 +290,12 @@ _SHOWN = 5
 
 _MIN_GUESSES = 3
 
+_EXPLAINED = {
+    "empty": frozenset({CheckId.BLANK}),
+    "copy": frozenset({CheckId.FOREIGN_OUTPUT, CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS}),
+}
+"""What checks of texts find because of outputs that have an error of a kind."""
+
 
 def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
@@ -314,9 +320,8 @@ def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
                 f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
                 f"segment{plural} {', '.join(map(str, numbers[:_SHOWN]))}{more}"
             )
-            check, explains = None, frozenset[CheckId]()
-            if kind == "empty":
-                check, explains = CheckId.EMPTY, frozenset({CheckId.BLANK})
+            check = CheckId.EMPTY if kind == "empty" else None
+            explains = _EXPLAINED.get(kind, frozenset())
             findings.append(Finding(message, texts=(system,), check=check, explains=explains))
     return findings
 

@@ -8,6 +8,8 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, Texts
+from coverage_eval.core.checks import combine_findings
+from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.outputs.named import (
     KINDS,
@@ -217,6 +219,17 @@ def test_findings_count_and_name_the_first_segments():
     reasons = reasons_of(found["llm"], [False] * 600, "omission")
     assert all(reasons[number - 1] == "empty" for number in empty)
     assert reasons_of({}, [True, False], "omission") == ["omission", ""]
+
+
+@pytest.mark.parametrize("check", [CheckId.UNKNOWN_WORDS, CheckId.BLANK, CheckId.SHIFTED])
+@pytest.mark.parametrize("kind", ["copy", "empty", "refusal"])
+def test_copies_explain_words_of_another_language_and_empty_outputs_blanks(kind, check):
+    """In the output itself, and in no other; nothing explains that lines are shifted."""
+    (named,) = named_findings({"llm": {7: [NamedError(kind)]}}, 10)
+    others = [Finding.of_text(name, "seen", "look at it", check) for name in ("llm", "good")]
+    (left,) = (f for f in combine_findings([*others, named]) if f.check == check)
+    is_explained = (kind, check) in {("copy", CheckId.UNKNOWN_WORDS), ("empty", CheckId.BLANK)}
+    assert left.texts == (("good",) if is_explained else ("llm", "good"))
 
 
 @pytest.mark.parametrize(
