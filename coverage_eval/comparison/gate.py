@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.table import Comparison, unusable_systems
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import min_resamples
@@ -80,10 +80,8 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
             were drawn for any difference to be significant.
         DataError: A system says so little or so much that its low scores of errors mean nothing.
     """
-    if comparison.unusable:
-        raise DataError(
-            f"{', '.join(comparison.unusable)}: its low scores mean nothing, so no gate"
-        )
+    if unusable := unusable_systems(comparison.measured):
+        raise DataError(f"{', '.join(unusable)}: its low scores mean nothing, so no gate")
     others, resamples = comparison.others, comparison.test.resamples
     needed = min_resamples(len(others), SIGNIFICANT)
     if resamples < needed:

@@ -12,7 +12,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
@@ -23,7 +22,7 @@ from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import Severity, require_integer, warn_of
-from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
+from coverage_eval.core.metric import Floats, Interval, Metric, Score, interval_ends
 from coverage_eval.core.result import Result
 from coverage_eval.core.show import (
     Cell,
@@ -35,6 +34,7 @@ from coverage_eval.core.show import (
 )
 from coverage_eval.core.significance import (
     Difference,
+    Pair,
     SignificanceTest,
     holm,
     pair_tests,
@@ -119,17 +119,12 @@ class Comparison:
         """The systems except the baseline."""
         return [system for system in self.rows if system != self.baseline]
 
-    @property
-    def unusable(self) -> list[str]:
-        """The systems whose low scores mean nothing, such as those that say far too little."""
-        return unusable_systems(self.measured)
-
     @cached_property
     def facts(self) -> Facts:
         """What the verdict is made from."""
         return collect_facts(self.measured, self.rows, self.test, self.trust)
 
-    @cached_property
+    @property
     def verdict(self) -> ComparisonVerdict:
         """Which system to take, as far as the tests can tell, and why."""
         return decide(self.facts)
@@ -137,7 +132,8 @@ class Comparison:
     @property
     def verdict_sentences(self) -> tuple[str, ...]:
         """The verdict in at most three sentences; the first that names no fault is the headline."""
-        return write_verdict(self.verdict, self.facts)
+        facts = self.facts
+        return write_verdict(decide(facts), facts)
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -529,11 +525,11 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
     columns = statistics_by_system(result, metrics)
-    sampled: Sequence[Mapping[str, NDArray[np.float64]]] = [{}] * len(columns)
-    tested: Sequence[Mapping[str, Difference]] = [{}] * len(columns)
+    sampled: Sequence[Mapping[str, Floats]] = [{}] * len(columns)
+    tested: Sequence[Mapping[Pair, Difference]] = [{}] * len(columns)
     if test.resamples:
         sampled = sample_scores(columns, test.resamples, test.seed)
-        by_pair = pair_tests(
+        tested = pair_tests(
             columns,
             [(system, baseline) for system in systems if system != baseline],
             test=test.test,
@@ -541,9 +537,8 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             seed=test.seed,
             sampled=sampled,
         )
-        tested = [{system: own for (system, _), own in pairs.items()} for pairs in by_pair]
     cells = {
-        name: _column(result, name, draws, differences, baseline, test.seed)
+        name: _compare_scores(result, name, baseline, draws, differences, test.seed)
         for name, draws, differences in zip(metrics, sampled, tested, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
@@ -557,12 +552,12 @@ def unusable_systems(result: Result) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(texts)))
 
 
-def _column(
+def _compare_scores(
     result: Result,
     name: str,
-    sampled: Mapping[str, NDArray[np.float64]],
-    tested: Mapping[str, Difference],
     baseline: str,
+    sampled: Mapping[str, Floats],
+    tested: Mapping[Pair, Difference],
     seed: int,
 ) -> dict[str, ComparedScore]:
     """One metric for all systems, with intervals and p-values if there are resamples."""
@@ -570,30 +565,26 @@ def _column(
     higher_is_better = scores[baseline].higher_is_better
     # Few errors of an output that is nearly empty are no merit.
     unusable = unusable_systems(result) if higher_is_better is False else []
-    values = [score.score for system, score in scores.items() if system not in unusable] or [np.nan]
-    best = {True: max(values), False: min(values), None: None}[higher_is_better]
-    adjusted = dict(zip(tested, holm([item.p_value for item in tested.values()]), strict=True))
-
-    def interval(draws: NDArray[np.float64]) -> Interval:
-        return percentile_interval(draws, seed=seed)
-
-    def cell(system: str, score: Score) -> ComparedScore:
-        if sampled:
-            score = replace(score, interval=interval(sampled[system]))
-        is_best = len(scores) > 1 and system not in unusable and score.score == best
-        if system == baseline:
-            return ComparedScore(score, best=is_best)
-        difference = score.score - scores[baseline].score
-        is_tested = tested and not (
-            difference and (system if difference < 0 else baseline) in unusable
-        )
-        return ComparedScore(
-            score,
-            difference,
-            tested[system].p_value if is_tested else None,
-            adjusted[system] if is_tested else None,
-            is_best,
-            interval(sampled[system] - sampled[baseline]) if sampled else None,
-        )
-
-    return {system: cell(system, score) for system, score in scores.items()}
+    best = None
+    usable = [score.score for system, score in scores.items() if system not in unusable]
+    if usable and len(scores) > 1 and higher_is_better is not None:
+        best = max(usable) if higher_is_better else min(usable)
+    p_values = [pair.p_value for pair in tested.values()]
+    adjusted = dict(zip(tested, holm(p_values), strict=True))
+    cells = {}
+    for system, score in scores.items():
+        interval = percentile_interval(sampled[system], seed=seed) if sampled else None
+        is_best = score.score == best and system not in unusable
+        cell = ComparedScore(replace(score, interval=interval), best=is_best)
+        if system != baseline:
+            difference = score.score - scores[baseline].score
+            cell = replace(cell, difference=difference)
+            if sampled:
+                changes = sampled[system] - sampled[baseline]
+                cell = replace(cell, difference_interval=percentile_interval(changes, seed=seed))
+            lower = system if difference < 0 else baseline
+            if tested and not (difference and lower in unusable):
+                pair = (system, baseline)
+                cell = replace(cell, p_value=tested[pair].p_value, adjusted=adjusted[pair])
+        cells[system] = cell
+    return cells
