@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, aligner_of
-from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
+from coverage_eval.align.model_text import require_tokenised, tokenized_by_user
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
@@ -166,7 +166,7 @@ class Job:
                     tokens = (aligner.source_tokens, aligner.tokens)
                     texts = [(*row.hypotheses, *row.references) for row in rows]
                     for text in zip(*texts, strict=True):
-                        refuse_other_tokens(tokenized_by_user(aligner.model), tokens, sources, text)
+                        require_tokenised(tokenized_by_user(aligner.model), tokens, sources, text)
                 yield Batch(rows)
 
         for counted, counts in count_batches(metrics, checked()):

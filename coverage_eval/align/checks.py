@@ -17,7 +17,7 @@ from coverage_eval.align.model_text import (
     ALIGNED_SINK,
     OTHER_TOKENS,
     tokenized_by_user,
-    why_other_words,
+    why_not_tokenised,
 )
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.checks import (
@@ -28,7 +28,7 @@ from coverage_eval.core.checks import (
     SampledText,
     SampledTexts,
     percent,
-    shown,
+    quote_token,
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import LAGS, judge_order
@@ -136,7 +136,7 @@ def why_too_few_pairs(model: FastAlign) -> str | None:
 def look_for_other_tokens(model: FastAlign, texts: SampledTexts) -> Iterator[Finding]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
     for text, side in _sides(texts):
-        if tokenized_by_user(model)[side] and (label := why_other_words(text)):
+        if tokenized_by_user(model)[side] and (label := why_not_tokenised(text)):
             yield Finding.of_text(
                 text.name,
                 label,
@@ -239,7 +239,7 @@ def look_for_unknown_words(model: FastAlign, texts: SampledTexts) -> Iterator[Fi
             new = next(token for token, _ in text.counts.most_common() if token not in words)
             labels[text] = (
                 f"{percent(unknown[text])} of its words are unknown to the model, such as "
-                f"{shown(new)}"
+                f"{quote_token(new)}"
             )
     wrong = {text for text in labels if unknown[text] > WRONG_MODEL}
     is_wrong_model = wrong >= set(texts.targets) or texts.source in wrong

@@ -30,7 +30,7 @@ OTHER_TOKENS = (
 )
 """What to do with text that is not tokenised as the training text was."""
 
-_MAKERS, _LETTER_MAKERS = ("13a", "intl"), ("char", "zh")
+_CANDIDATES, _LETTER_CANDIDATES = ("13a", "intl"), ("char", "zh")
 """Tokenisers that may have made a text with spaces between words, and one without."""
 
 ALIGNED_SINK = SINK.lower()
@@ -39,8 +39,8 @@ ALIGNED_SINK = SINK.lower()
 _SPACE_BEFORE_MARK = re.compile(r" (?=[^\w\s\u2013\u2014-])")
 """Where raw text has no space: before any mark but a dash."""
 
-_ALIKE = 0.999
-"""Least share of the segments that a tokeniser must split as they are split."""
+_MIN_SAME = 0.999
+"""Smallest share of the segments that a tokeniser must split as they are split."""
 
 
 def strict_pairs(
@@ -93,11 +93,10 @@ def tokenize_pairs(
         has_sink &= not (tokens and others) or tokens[-1] == ALIGNED_SINK
         yield tokens, others
     sides = list(zip(*sample.rows, strict=True)) or [(), ()]
-    cutters = (source_tokens, target_tokens)
-    names = [
-        _maker(side) if recognise and cutter.name == "none" else cutter.name
-        for side, cutter in zip(sides, cutters, strict=True)
-    ]
+    names = [source_tokens.name, target_tokens.name]
+    for index, side in enumerate(sides):
+        if recognise and names[index] == "none":
+            names[index] = detect_tokenizer(side)
     notes |= {
         "tokenize": names[1],
         "src_tokenize": names[0],
@@ -107,7 +106,7 @@ def tokenize_pairs(
     }
 
 
-def _maker(segments: Sequence[Segment]) -> str:
+def detect_tokenizer(segments: Sequence[Segment]) -> str:
     """The tokeniser that made a text with spaces between tokens; ``none`` for raw text.
 
     A tokeniser made a text if it splits it so again after the spaces before its marks are removed.
@@ -115,19 +114,22 @@ def _maker(segments: Sequence[Segment]) -> str:
     rows = [Tokenizer()(segment) for segment in segments]
     text = SampledText("", rows)
     marked = sum(any(not any(map(str.isalnum, token)) for token in row) for row in rows)
-    if marked < MIN_SEGMENTS or why_other_words(text):
+    if marked < MIN_SEGMENTS or why_not_tokenised(text):
         return "none"
     if not all(isinstance(segment, str) for segment in segments):
         return BY_USER
-    for name in _LETTER_MAKERS if is_unsegmented_script(text) else _MAKERS:
-        cut = Tokenizer(name)
-        again = (cut(_SPACE_BEFORE_MARK.sub("", " ".join(row))) for row in rows)
-        if sum(map(list.__eq__, map(list, again), map(list, rows))) >= _ALIKE * len(rows):
+    for name in _LETTER_CANDIDATES if is_unsegmented_script(text) else _CANDIDATES:
+        tokenizer = Tokenizer(name)
+        raw = (_SPACE_BEFORE_MARK.sub("", " ".join(row)) for row in rows)
+        same = sum(
+            list(tokenizer(segment)) == list(row) for segment, row in zip(raw, rows, strict=True)
+        )
+        if same >= _MIN_SAME * len(rows):
             return name
     return BY_USER
 
 
-def why_other_words(text: SampledText) -> str | None:
+def why_not_tokenised(text: SampledText) -> str | None:
     """Why a text that is split at spaces is not tokenised; None if it seems to be."""
     return why_untokenised(text) or why_unsegmented(text)
 
@@ -161,10 +163,10 @@ def tokenized_by_user(model: FastAlign) -> tuple[bool, bool]:
     return notes.get("src_tokenize") == BY_USER, notes.get("tokenize") == BY_USER
 
 
-def refuse_other_tokens(
+def require_tokenised(
     by_user: Sequence[bool], tokens: Sequence[Tokenizer], *texts: Iterable[Segment]
 ) -> None:
-    """Refuse text that is not tokenised, for a model of text that the user tokenised.
+    """Raise if text is not tokenised, for a model of text that the user tokenised.
 
     Args:
         by_user: What :func:`tokenized_by_user` says of the model.
@@ -174,8 +176,9 @@ def refuse_other_tokens(
     Raises:
         DataError: What is not tokenised, and what to do.
     """
-    for name, is_cut, cut, text in zip(
-        ("the source", "the output"), by_user, tokens, texts, strict=True
-    ):
-        if is_cut and (reason := why_other_words(SampledText(name, list(map(cut, text))))):
+    names = ("the source", "the output")
+    for name, is_by_user, tokenizer, text in zip(names, by_user, tokens, texts, strict=True):
+        if not is_by_user:
+            continue
+        if reason := why_not_tokenised(SampledText(name, list(map(tokenizer, text)))):
             raise DataError(f"{name}: {reason}; {OTHER_TOKENS}")

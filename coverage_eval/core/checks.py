@@ -211,7 +211,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.{0 if share >= 0.0995 else 1}f}%"
 
 
-def shown(token: str) -> str:
+def quote_token(token: str) -> str:
     """A token for a message, printable and short."""
     text = "".join(c if c.isprintable() else "?" for c in token)
     return f"'{text[:24]}…'" if len(text) > 24 else f"'{text}'"

@@ -20,8 +20,8 @@ from coverage_eval.core.checks import (
     SampledTexts,
     Tokens,
     percent,
+    quote_token,
     run_checks,
-    shown,
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.features import Feature
@@ -243,10 +243,11 @@ def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
                 split += [t for t in longer if t not in known and t in joined and t not in spaced]
             share = len(split) / max(words, MIN_CASED)
             if share > OTHERWISE_SPLIT:
-                label = f"{percent(share)} of the words of {whole.name}, such as {shown(split[0])}"
+                words_of = f"{percent(share)} of the words of {whole.name}"
+                example = quote_token(split[0])
                 yield Finding.of_text(
                     text.name,
-                    f"{label}, are in more than one piece in {parts.name}",
+                    f"{words_of}, such as {example}, are in more than one piece in {parts.name}",
                     _TOKENISE,
                     CheckId.OTHER_WORDS,
                     explains={CheckId.OUT_OF_STEP},
@@ -276,7 +277,7 @@ def look_for_subwords(texts: SampledTexts) -> Iterator[Finding]:
                 part = percent(number / text.tokens)
                 yield Finding.of_text(
                     text.name,
-                    f"{part} of the tokens are subwords, such as {shown(marked[0])}",
+                    f"{part} of the tokens are subwords, such as {quote_token(marked[0])}",
                     "join the subwords into words first",
                     CheckId.SUBWORDS,
                     explains=MISFITS | {CheckId.CASE},

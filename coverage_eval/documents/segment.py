@@ -19,7 +19,7 @@ import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.checks import UNKNOWN_OF_HYPOTHESES
-from coverage_eval.align.model_text import refuse_other_tokens, tokenized_by_user
+from coverage_eval.align.model_text import require_tokenised, tokenized_by_user
 from coverage_eval.core.checks import percent
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.texts import segments_of
@@ -298,7 +298,7 @@ class Segmenter:
             if "\n" in line.strip():
                 raise DataError(f"line {number} of the {self.lines_of} has a line end inside")
         tokens = (self.source_tokens, self.tokens)
-        refuse_other_tokens(self.by_user, tokens, lines, text.split("\n"))
+        require_tokenised(self.by_user, tokens, lines, text.split("\n"))
         source = SourceWords.read(lines, self.source_tokens)
         words = OutputWords.read(text, self.tokens)
         if not source.lengths.any():

@@ -24,7 +24,7 @@ from coverage_eval.outputs.copies import CopyProfile, what_is_copied
 from coverage_eval.outputs.language import LanguageProfile, why_other_language
 from coverage_eval.outputs.lengths import LengthProfile, fits_reference, unusual_length
 from coverage_eval.outputs.markup import find_markup, has_words
-from coverage_eval.outputs.parsed_segment import Pair, ParsedSegment, Vocabulary, quoted
+from coverage_eval.outputs.parsed_segment import Pair, ParsedSegment, Vocabulary, quote_pieces
 from coverage_eval.repetition.loops import find_loop
 
 KINDS: Mapping[str, str] = {
@@ -115,7 +115,7 @@ class OutputProfile:
             refused = is_refusal(output, source, start, self.lengths)
         if refused:
             is_one_word = len(output.vocabulary) == 1 < len(output.words)
-            yield NamedError("loop" if is_one_word else "refusal", quoted(output.pieces))
+            yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
         if reason := why_other_language(output, source, self.language):
             yield NamedError("wrong-language", reason)
         if refused or reason:
@@ -129,9 +129,9 @@ class OutputProfile:
             if not is_explained and not fits_reference(output, references):
                 yield NamedError(kind, f"{share:.0%} of the usual length")
         if start:
-            yield NamedError("preamble", quoted(start))
+            yield NamedError("preamble", quote_pieces(start))
         if closing:
-            yield NamedError("note", quoted(closing))
+            yield NamedError("note", quote_pieces(closing))
         if marks := find_markup(output.text, source.text if source else ""):
             yield NamedError("markup", marks)
 
@@ -146,7 +146,7 @@ def what_is_looped(
     # Loops are rare, so only now the references are split.
     if not find_loop(output.pieces, *(ParsedSegment.of(text).pieces for text in references)):
         return ""
-    pattern = quoted(output.pieces[loop.start : loop.start + loop.period])
+    pattern = quote_pieces(output.pieces[loop.start : loop.start + loop.period])
     return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
 
 

@@ -56,7 +56,7 @@ Vocabulary: TypeAlias = tuple[frozenset[str], frozenset[str]]
 """The words of the source and of the target language that a model knows."""
 
 
-def quoted(pieces: Sequence[str]) -> str:
+def quote_pieces(pieces: Sequence[str]) -> str:
     """Some pieces for a message, shortened."""
     text = _BETWEEN_UNSPACED.sub("", " ".join(pieces))
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
