@@ -170,12 +170,12 @@ def _check_bounds(
     limited = np.clip(bounds, 0.0, 1.0)
     total = row_sums(limited)[:, 0]
     if bounds.min(initial=0.0) < -allowed or not (total >= 1.0 - allowed).all():
-        least = bounds.min(axis=1)
-        number, row, where = _first(~((least >= -allowed) & (total >= 1.0 - allowed)), batch)
-        if np.isnan(least[number]):
+        smallest = bounds.min(axis=1)
+        number, row, where = _first(~((smallest >= -allowed) & (total >= 1.0 - allowed)), batch)
+        if np.isnan(smallest[number]):
             raise AttentionError(f"{where}an upper bound is NaN", row)
-        if least[number] < -allowed:
-            raise AttentionError(f"{where}an upper bound is negative: {least[number]:.6g}", row)
+        if smallest[number] < -allowed:
+            raise AttentionError(f"{where}an upper bound is negative: {smallest[number]:.6g}", row)
         raise InfeasibleBoundsError(
             f"{where}the upper bounds sum to {total[number]:.6g}, below 1, so no distribution "
             "fits; raise a bound or add a sink with an infinite one",

@@ -100,10 +100,10 @@ def _checked(
     if (weight < 0).any():
         raise AttentionError("the weights must not be negative")
     used = weight > 0
-    least, most = float(weight @ low), float(weight[used] @ high[used])
+    lowest, highest = float(weight @ low), float(weight[used] @ high[used])
     rounding = 1e-12 * (abs(d) + float(weight @ np.abs(low)))
-    if d < least - rounding or d > most + rounding:
+    if d < lowest - rounding or d > highest + rounding:
         raise InfeasibleBoundsError(
-            f"the sum must be {d:.6g}, but the bounds allow only {least:.6g} to {most:.6g}"
+            f"the sum must be {d:.6g}, but the bounds allow only {lowest:.6g} to {highest:.6g}"
         )
     return low, high, weight

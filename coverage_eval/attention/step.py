@@ -104,12 +104,12 @@ def append_sink(
     sink = np.zeros(size, states.dtype) if vector is None else np.asarray(vector, states.dtype)
     if sink.shape != (size,):
         raise AttentionError(f"the sink's vector has shape {sink.shape}, the memory {states.shape}")
-    place = (np.arange(rows), usable.sum(axis=1))
+    end = (np.arange(rows), usable.sum(axis=1))
     longer = np.concatenate([states, np.zeros((rows, 1, size), states.dtype)], axis=1)
-    longer[place] = sink
+    longer[end] = sink
     wider = np.concatenate([bounds, np.zeros((rows, 1))], axis=1)
-    wider[place] = np.inf
-    return longer, wider, place[1] + 1
+    wider[end] = np.inf
+    return longer, wider, end[1] + 1
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def _is_npz(dump: Dump) -> bool:
 
 
 def _read_jsonl(dump: Dump) -> Iterator[RawMap]:
-    for where, line in dump.places:
+    for where, line in dump.lines:
         record = parse_object(line, where)
         if "attention" not in record:
             raise DataError(f"{where}: an object without 'attention'")
@@ -101,7 +101,7 @@ def _read_npz(dump: Dump) -> Iterator[RawMap]:
             raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
         records = parse_json(str(arrays["segments"]), f"{dump.name}: array 'segments'")
         count = len(arrays) - 1
-        is_list = isinstance(records, list) and all(isinstance(one, dict) for one in records)
+        is_list = isinstance(records, list) and all(isinstance(record, dict) for record in records)
         if not is_list or len(records) != count:
             raise DataError(f"{dump.name}: its array 'segments' is not a list of {count} records")
         for index, record in enumerate(records):
@@ -122,8 +122,8 @@ def _raw(record: dict[str, Any], where: str) -> RawMap:
         kind in {"layer", "head"} and re.fullmatch("-?[1-9][0-9]*|mean", str(number))
         for kind, number in chosen.items()
     )
-    given = {name: record[name] for name in _NAMES if record.get(name) is not None}
-    for name, value in given.items():
+    fields = {name: record[name] for name in _NAMES if record.get(name) is not None}
+    for name, value in fields.items():
         if name == "level":
             is_right, needed = value in LEVELS, f"one of {', '.join(LEVELS)}"
         elif name in {"source", "hypothesis"}:
@@ -136,7 +136,7 @@ def _raw(record: dict[str, Any], where: str) -> RawMap:
     if not is_choice:
         raise DataError(f"{where}: chosen is not a layer and a head, counted from 1")
     choice = tuple((kind, str(number)) for kind, number in chosen.items())
-    return RawMap(where, chosen=choice, **given)
+    return RawMap(where, chosen=choice, **fields)
 
 
 def _as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
@@ -146,7 +146,7 @@ def _as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.floa
 
     Args:
         value: A value of JSON.
-        where: Its place, for messages.
+        where: Where it is, for messages.
         columns: As above.
 
     Raises:
@@ -207,8 +207,8 @@ def _read_archive(dump: Dump) -> Iterator[RawMap]:
             array = arrays[name]
             stack = np.ndim(array) == 3 and (dump.layer, dump.head) == (None, None)
             for number, part in enumerate(array if stack else [array], start=1):
-                place = f"{where}: part {number} of a stack" if stack else where
-                yield RawMap(place, matrix=dump.matrix(part, place))
+                location = f"{where}: part {number} of a stack" if stack else where
+                yield RawMap(location, matrix=dump.matrix(part, location))
 
 
 def _is_nested(dump: Dump) -> bool:
@@ -216,7 +216,7 @@ def _is_nested(dump: Dump) -> bool:
 
 
 def _read_nested(dump: Dump) -> Iterator[RawMap]:
-    for where, line in dump.places:
+    for where, line in dump.lines:
         array = _as_array(parse_json(line, where), where)
         yield RawMap(where, matrix=dump.matrix(array, where))
 

@@ -24,7 +24,7 @@ from coverage_eval.attention_maps.maps import (
     UnclearMapsError,
     Weights,
     check_size,
-    one_head,
+    choose_head,
 )
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.core.errors import CorpusWarning, DataError
@@ -49,11 +49,11 @@ class RawMap:
     """One segment of a toolkit's file: a matrix, or links without sizes.
 
     Attributes:
-        where: File and place, for messages.
+        where: The file and where in it, for messages.
         matrix: Weights in the orientation of the file; None if the file has links.
         links: Pairs (source, target) from 0; None if the file has a matrix.
         source: Source tokens of the file, with or without EOS; None if it has none.
-        hypothesis: Target tokens of the file, likewise.
+        hypothesis: Target tokens of the file, with or without EOS; None if it has none.
         links_to_eos: Whether a link just past the last word means EOS, to be dropped, rather than
             an error.
         tgt_eos: Whether the last row is EOS; None if only the text can tell.
@@ -83,7 +83,7 @@ class Dump:
     Attributes:
         path: The file.
         layer: Which layer of arrays ``[layers, heads, T, S]``, from 0, or −1 for the last.
-        head: Which head of arrays with several, likewise, or "mean".
+        head: Which head of arrays with several, from 0, or −1 for the last, or "mean".
     """
 
     path: str | Path
@@ -96,12 +96,12 @@ class Dump:
         return file_name(self.path)
 
     def matrix(self, array: Any, where: str) -> Weights:
-        """The chosen matrix of an array; as :func:`~.maps.one_head`."""
-        return one_head(array, where, self.layer, self.head)
+        """The chosen matrix of an array; as :func:`~.maps.choose_head`."""
+        return choose_head(array, where, self.layer, self.head)
 
     @property
-    def places(self) -> Iterator[tuple[str, str]]:
-        """Each line with its place, for messages; ``.gz`` and ``.zst`` are unpacked.
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Where each line is, for messages, and the line; ``.gz`` and ``.zst`` are unpacked.
 
         Raises:
             DataError: Missing, damaged, not UTF-8.
@@ -112,7 +112,7 @@ class Dump:
     @cached_property
     def probe(self) -> list[str]:
         """The first lines that are not blank, used to recognise the format."""
-        return [line for _, line in islice(self.places, _PROBED_LINES) if line.strip()]
+        return [line for _, line in islice(self.lines, _PROBED_LINES) if line.strip()]
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class DumpFormat:
     count_hint: str = ""
 
 
-def shown(text: str, limit: int = 60) -> str:
+def quoted(text: str, limit: int = 60) -> str:
     """Quote text from a file for a message: on one line, escaped and shortened."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
@@ -158,7 +158,7 @@ def to_canonical(
         name: The file, for messages.
         raws: Its segments, which are read twice.
         sources: The user's segments; they override the file's.
-        hypotheses: Likewise.
+        hypotheses: The user's segments; they override the file's.
         orientation: What rows and columns are.
         choice: The layer and head that the user chose.
         count_hint: Why there may be more or fewer maps than segments.
@@ -178,21 +178,21 @@ def to_canonical(
                 f"{len(texts[side])} segments{hint}"
             )
 
-    def completed() -> Iterator[RawMap]:  # with the user's tokens in place of the file's
-        for i, raw in enumerate(raws):
-            given = {side: segments[i] for side, segments in texts.items()}
-            if raw.matrix is not None and orientation == "source-target":
-                given["matrix"] = raw.matrix.T
-            yield replace(raw, chosen=choice or raw.chosen, **given)
-
     tokens: set[str] = set()
-    for raw in completed():
-        tokens.update(raw.source or (), raw.hypothesis or ())
+    for number, raw in enumerate(raws):
+        known = {"source": raw.source, "hypothesis": raw.hypothesis}
+        known |= {side: segments[number] for side, segments in texts.items()}
+        for words in known.values():
+            tokens.update(words or ())
     level: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
-    for raw in completed():
+    for number, unchanged in enumerate(raws):
+        changes = {side: segments[number] for side, segments in texts.items()}
+        if unchanged.matrix is not None and orientation == "source-target":
+            changes["matrix"] = unchanged.matrix.T
+        raw = replace(unchanged, chosen=choice or unchanged.chosen, **changes)
         try:
             yield _from_links(raw, level) if raw.matrix is None else _from_matrix(raw, level)
-        except UnclearMapsError as error:  # noqa: PERF203 (names the segment)
+        except UnclearMapsError as error:
             raise UnclearMapsError(f"{raw.where}: {error}{hint}", error.options) from error
         except DataError as error:
             raise DataError(f"{raw.where}: {error}") from error

@@ -22,7 +22,7 @@ from coverage_eval.attention_maps.dumps import (
     DumpFormat,
     Orientation,
     RawMap,
-    shown,
+    quoted,
     to_canonical,
     warn_of_row_sums,
 )
@@ -31,8 +31,8 @@ from coverage_eval.attention_maps.maps import (
     Head,
     UnclearMapsError,
     checked_array,
+    choose_head,
     named_choice,
-    one_head,
 )
 from coverage_eval.attention_maps.toolkits import TOOLKIT_FORMATS
 from coverage_eval.core.errors import DataError
@@ -68,12 +68,13 @@ def load(
         path: The file; text formats may be ``.gz`` or, if the format is named, ``-``.
         sources: Source segments as the toolkit saw them, subwords included; text or tokens.
             Optional if the file has tokens.
-        hypotheses: Hypothesis segments, likewise.
+        hypotheses: Hypothesis segments as the toolkit saw them.
         input_format: One of :data:`~coverage_eval.attention_maps.FORMATS`; by default recognised.
         orientation: ``target-source`` or ``source-target``; needed for bare arrays.
         layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
             last; optional if there is only one.
-        head: Which head of such arrays or of ``[heads, T, S]``, likewise, or "mean".
+        head: Which head of such arrays or of ``[heads, T, S]``, an index from 0, or −1 for the
+            last, or "mean".
 
     Returns:
         One map per segment, target × source, in a temporary file if they are many.
@@ -132,7 +133,7 @@ def recognise(dump: Dump) -> DumpFormat:
     if first is None:
         raise DataError(f"{dump.name}: no segments: the file is empty")
     raise UnclearMapsError(
-        f"{dump.name}: attention format not recognised (it begins {shown(first)}); "
+        f"{dump.name}: attention format not recognised (it begins {quoted(first)}); "
         f"name it, one of {', '.join(FORMATS)}",
         "--input-format NAME",
     )
@@ -156,15 +157,15 @@ def from_arrays(
         arrays: ``[T, S]`` or ``[S, T]``, with or without entries for EOS; a dimension for heads, or
             two for layers and heads, may come first.
         sources: The segments as the toolkit saw them, subwords included.
-        hypotheses: Likewise.
+        hypotheses: The hypotheses as the toolkit saw them.
         orientation: What rows and columns are.
         layer: Which layer, an index from 0, or −1 for the last; optional if there is only one.
-        head: Which head, likewise, or "mean".
+        head: Which head, an index from 0, or −1 for the last, or "mean".
 
     Raises:
         DataError: A single map, or something that is not an array; the numbers of segments differ;
-            a shape does not fit its texts; there are several layers or heads and none
-            is chosen, or the chosen one does not exist.
+            a shape does not fit its texts; there are several layers or heads and none is
+            chosen, or the chosen one does not exist.
 
     Warns:
         CorpusWarning: Rows do not sum to 1.
@@ -172,7 +173,7 @@ def from_arrays(
     raws = []
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
-        raws.append(RawMap(where, one_head(checked_array(array, where), where, layer, head)))
+        raws.append(RawMap(where, choose_head(checked_array(array, where), where, layer, head)))
     choice = named_choice(layer, head)
     maps = list(to_canonical("arrays", raws, sources, hypotheses, orientation, choice))
     warn_of_row_sums("arrays", maps, _WRONG_SUMS)
@@ -226,7 +227,7 @@ def from_huggingface(
             the input's ids), without padding.
         hypotheses: The generated tokens, EOS included if it was generated; by default their ids.
         layer: Which decoder layer, an index from 0, or −1 for the last.
-        head: Which head, likewise; by default the mean of all.
+        head: Which head, an index from 0, or −1 for the last; by default the mean of all.
         attention_mask: The encoder's mask ``[segments, S]``, needed if any source is padded.
         eos_token_id: Ends a sequence; whatever follows it is padding.
         pad_token_id: Never generated, so it ends a sequence too.
@@ -299,7 +300,7 @@ def _cross_attentions(outputs: Any, layer: int, head: Head) -> NDArray[np.float6
         where = f"Hugging Face cross_attentions of step {number}"
         weights = checked_array(step[layer], where)
         # The prompt's queries come before the last one.
-        steps.append(one_head(np.moveaxis(weights[:, :, -1], 1, 0), where, None, head))
+        steps.append(choose_head(np.moveaxis(weights[:, :, -1], 1, 0), where, None, head))
     return np.stack(steps)
 
 

@@ -65,7 +65,7 @@ class AttentionMap:
         weights: ``[T, S]`` float64 in [0, 1], with the EOS row and column where flagged; any
             array-like of that shape may be given. T or S may be 0.
         source: S tokens, the EOS token included, or None if unknown.
-        hypothesis: T tokens, likewise.
+        hypothesis: T tokens, the EOS token included, or None if unknown.
         tgt_eos: Whether the last row is the end of sentence rather than a word.
         src_eos: Whether the last column is the end of sentence or a ``<SINK>`` rather than a word.
         level: Whether tokens are subwords ("bpe") or words.
@@ -128,7 +128,7 @@ class AttentionMap:
 
     @property
     def hypothesis_labels(self) -> tuple[str, ...]:
-        """One label per row, likewise."""
+        """One label per row: its token, or its number from 1 if the tokens are unknown."""
         return _labels(self.hypothesis, self.weights.shape[0])
 
     @property
@@ -198,14 +198,14 @@ def named_choice(layer: int | None, head: Head | None) -> tuple[tuple[str, str],
     )
 
 
-def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> Weights:
+def choose_head(array: Any, where: str, layer: int | None, head: Head | None) -> Weights:
     """The matrix of one layer and one head, or of the mean of its heads.
 
     Args:
         array: A NumPy array ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]``.
-        where: Its place, for messages.
+        where: Where it is, for messages.
         layer: Which layer, a Python index; optional if there is only one.
-        head: Which head, likewise, or "mean".
+        head: Which head, a Python index, or "mean"; optional if there is only one.
 
     Raises:
         DataError: Not an array of numbers, or one with other dimensions; the chosen layer or head

@@ -69,7 +69,7 @@ def cdp_code(attention: Weights) -> float:
 
 
 def ap_in(attention: Weights) -> float:
-    """Absentmindedness of input words: as :func:`ap_out`, but of columns."""
+    """Absentmindedness of input words: minus the mean entropy of columns, as :func:`ap_out`."""
     return 0.0 - _mean_entropy(attention.T)
 
 
@@ -99,8 +99,8 @@ def summary_penalty(attention: Weights) -> float:
 
 def undertranslated_max(attention: Weights) -> float:
     """Share of source words with max_i α_ij < 0.01: ``src_max_contr_below_001`` of stopes."""
-    most = attention.max(axis=0, initial=0.0)
-    return _mean(most < 0.01)
+    largest = attention.max(axis=0, initial=0.0)
+    return _mean(largest < 0.01)
 
 
 def undertranslated_sum(attention: Weights) -> float:

@@ -142,7 +142,7 @@ def merge_subwords(
     Args:
         maps: Maps with tokens on both sides; read several times.
         source_scheme: How source subwords are marked; by default recognised.
-        target_scheme: Likewise for the hypotheses.
+        target_scheme: How subwords of the hypotheses are marked; by default recognised.
 
     Returns:
         Maps of level "word", in a temporary file if they are many. A side without marks stays as

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, shown
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, quoted
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.tokenizers import tokenize
@@ -46,7 +46,7 @@ def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
     try:
         return np.array([[float(cell) for cell in row] for row in rows], dtype=np.float64)
     except ValueError as error:
-        reason = shown(str(error), 100)
+        reason = quoted(str(error), 100)
         raise DataError(f"{where}: not rows of weights, all of one length ({reason})") from error
 
 
@@ -55,7 +55,9 @@ def _parse_links(text: str, where: str) -> list[Link]:
     try:
         return list(links.parse_links(text))
     except AlignerDataError as error:
-        raise DataError(f"{where}: {shown(text)} is not a list of links such as 0-0 1-2") from error
+        raise DataError(
+            f"{where}: {quoted(text)} is not a list of links such as 0-0 1-2"
+        ) from error
 
 
 def _is_fairseq(dump: Dump) -> bool:
@@ -72,7 +74,7 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
     Source: facebookresearch/fairseq, fairseq/utils.py and fairseq_cli/generate.py.
     """
     lines: dict[str, dict[int, tuple[str, str]]] = {"A": {}, "S": {}, "H": {}}
-    for where, line in dump.places:
+    for where, line in dump.lines:
         if match := _FAIRSEQ_LINE.match(line):
             kind, identity, content = match.groups()
             if kind == "H":
@@ -106,7 +108,7 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
 
 
 def _fitting(tokens: Sequence[str] | None, size: int) -> Sequence[str] | None:
-    """The tokens if there are so many, else None."""
+    """The tokens if they have this length, else None."""
     return tokens if tokens is not None and len(tokens) == size else None
 
 
@@ -118,7 +120,7 @@ def _split_fields(line: str, where: str) -> tuple[str, str]:
     """
     *texts, last = _FIELDS.split(line)
     if not texts:
-        raise DataError(f"{where}: {shown(line)} has no ' ||| ' with an alignment after it")
+        raise DataError(f"{where}: {quoted(line)} has no ' ||| ' with an alignment after it")
     return " ||| ".join(texts), last.strip()
 
 
@@ -151,7 +153,7 @@ def read_marian(dump: Dump) -> Iterator[RawMap]:
     src/translator/output_printer.h.
     """
     identities: list[str] = []
-    for where, line in dump.places:
+    for where, line in dump.lines:
         identity, text, alignment = _marian_parts(line, where)
         if identity:
             if [identity] == identities[-1:]:
@@ -196,21 +198,23 @@ def read_opennmt_log(dump: Dump) -> Iterator[RawMap]:
     run any program: ``notebooks/reproduction/dump_attn.py`` converts a trusted one to ``.npz``.
     """
     rows: list[list[str]] = []
-    place, last = "", ""
+    table_start, last = "", ""
     source: Sequence[str] | None = None
     hypothesis: Sequence[str] | None = None
-    for where, line in chain(dump.places, [("", "")]):
+    for where, line in chain(dump.lines, [("", "")]):
         row = _row(line)
         if row is not None:
-            place = place if rows else where
+            table_start = table_start if rows else where
             rows.append(row)
             last = line[:_WIDTH].strip()
             continue
         if rows:
-            matrix, tgt_eos = parse_rows(rows, place), last == "</s>"
+            matrix, tgt_eos = parse_rows(rows, table_start), last == "</s>"
             source = _fitting(source, matrix.shape[1])
             hypothesis = _fitting(hypothesis, len(matrix) - tgt_eos)
-            yield RawMap(place, matrix, (), source, hypothesis, tgt_eos=tgt_eos, src_eos=False)
+            yield RawMap(
+                table_start, matrix, (), source, hypothesis, tgt_eos=tgt_eos, src_eos=False
+            )
             rows, source, hypothesis = [], None, None
         if match := _SENTENCE.search(line):
             source = _listed(match[1])
@@ -238,7 +242,7 @@ def read_opennmt_align(dump: Dump) -> Iterator[RawMap]:
 
     They print ``hypothesis ||| i-j …`` without EOS, then the score after a tab.
     """
-    for where, line in dump.places:
+    for where, line in dump.lines:
         text, pairs = _split_fields(_SCORE.sub("", line), where)
         yield RawMap(where, links=_parse_links(pairs, where), hypothesis=tokenize(text))
 

@@ -43,7 +43,7 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        with one_glyph_warning():
+        with single_glyph_warning():
             self.savefig(buffer, format="png")
         return buffer.getvalue()
 
@@ -89,9 +89,9 @@ def _wide_families() -> tuple[str, ...]:
     return tuple(name for part in _WIDE for name in names if part in name)
 
 
-def write(ax: Axes, text: str, place: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
-    """Write a text verbatim, ``offset`` points from a place; ``style`` is for Matplotlib's Text."""
-    x, y = np.asarray(place, dtype=np.float64).tolist()
+def write(ax: Axes, text: str, point: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
+    """Write a text verbatim, ``offset`` points from a point; ``style`` is for Matplotlib's Text."""
+    x, y = np.asarray(point, dtype=np.float64).tolist()
     style = {"fontsize": 8, "ha": "center", **plain_text(), **style}
     ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
 
@@ -112,7 +112,7 @@ def longest_label(words: Sequence[str]) -> float:
 
 
 @contextlib.contextmanager
-def one_glyph_warning() -> Iterator[None]:
+def single_glyph_warning() -> Iterator[None]:
     """Say once, not for each character, that no installed font has some of them."""
     logger = logging.getLogger("matplotlib.font_manager")
     logger.addFilter(_is_no_search)

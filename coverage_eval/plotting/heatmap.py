@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import unicodedata
 from collections.abc import Collection, Sequence
-from itertools import pairwise
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import matplotlib as mpl
@@ -13,36 +10,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, PowerNorm
 from matplotlib.image import AxesImage
-from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.tokenizers import EOS_TOKENS
 from coverage_eval.plotting import Scale, canvas
-
-_SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
-"""Tokens that are not words of a text; no words are lost by ignoring them."""
-
-_THRESHOLD = 0.2
-"""A source word with less attention in all is marked; that of one target word in all is 1."""
-
-_SHORT = 30
-"""Words on a side up to which cells are ruled off, marks cross the map and the scale is 0 to 1."""
+from coverage_eval.plotting.word_marks import MAX_SHORT, mark_words
 
 _CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
 _MAX_LABELLED = 250  # words on a side up to which a figure grows with them
 _MAX_SIZE, _OVERVIEW = 16.0, 10.0  # inches, of figures up to and beyond that
 _MAX_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 _ABOVE, _AXIS_NAME = 0.7, 0.2  # inches for title and legend, and for the name of an axis
-_MAX_FONT, _SMALLEST_FONT = 9.0, 6.0  # points, of words
-_LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
-
-# Line styles differ as well, for readers and printers without colour.
-_MARKS: dict[str, dict[str, Any]] = {
-    "repeated": {"edgecolor": canvas.REPEATED, "linestyle": "-"},
-    "dropped": {"edgecolor": canvas.DROPPED, "linestyle": (0, (4, 1.5))},
-}
 
 
 @runtime_checkable
@@ -89,17 +68,15 @@ def attention_heatmap(
         hypothesis: the words of the hypothesis.
         ax: where to draw; a new figure of fitting size if None.
         scale: ``fixed`` gives a weight the same colour in every map, so that systems compare.
-            ``max`` ends at the map's largest weight and ``sqrt`` spreads the small weights by
-            their square roots: both show the structure of a map whose weights are all small,
-            such as a softmax's. ``auto`` is ``sqrt`` if a sentence has more than 30 words, over
-            which a softmax spreads its weights thinly, otherwise ``fixed``.
+            ``max`` ends at the map's largest weight, and ``sqrt`` spreads small weights by their
+            square roots. ``auto`` is ``sqrt`` if a sentence has more than 30 words, over which a
+            softmax spreads its weights thinly, otherwise ``fixed``.
         repeated: positions (from 0) of hypothesis words to mark; by default the repeated ones
-            (:func:`repeated_positions`); ``()`` for none.
-        dropped: positions of source words to mark; by default those whose cumulative attention
-            is below 0.2, special tokens aside; ``()`` for none.
+            (:func:`~.word_marks.repeated_positions`); ``()`` for none.
+        dropped: positions of source words to mark, ``()`` for none; by default those whose
+            cumulative attention is below 0.2, special tokens aside.
         fertility: ``[source]`` upper bounds to show in the margin; infinite ones have no line.
-        margin: draw each source word's cumulative attention beside its row; by default if there
-            are fertilities.
+        margin: draw the cumulative attention beside each row; by default if there are fertilities.
         title: set above the map; by default "attention".
 
     Returns:
@@ -118,7 +95,7 @@ def attention_heatmap(
         (ax,) = _new_grids(source, [hypothesis], beside=2.2 if margin else 1.0)
     scale = _known_scale(scale, *weights.shape)
     image = _draw_cells(ax, weights, scale)
-    lines = _mark_words(ax, weights, source, hypothesis, repeated, dropped)
+    lines = mark_words(ax, weights, source, hypothesis, repeated, dropped)
     beside = _draw_margin(ax, weights.sum(axis=0), fertility) if margin else 1.0
     if image is not None:
         _draw_scale(ax, image, beside, scale)
@@ -172,13 +149,13 @@ def attention_heatmaps_side_by_side(
     images, lines, margins = [], [], []
     for ax, (weights, _, hypothesis) in zip(axes, maps, strict=True):
         images.append(_draw_cells(ax, weights, scale))
-        lines.append(_mark_words(ax, weights, source, hypothesis, None, None))
+        lines.append(mark_words(ax, weights, source, hypothesis, None, None))
         margins.append(_draw_margin(ax, weights.sum(axis=0), fertility) if margin else 1.0)
     for ax, system in zip(axes, systems, strict=True):
         _set_title(ax, system, max(lines))
-    drawn = [image for image in images if image is not None]
-    for image in drawn:
-        image.set_clim(0.0, max(float(image.get_clim()[1] or 0) for image in drawn))
+    pictures = [image for image in images if image is not None]
+    for image in pictures:
+        image.set_clim(0.0, max(float(image.get_clim()[1] or 0) for image in pictures))
     if margin:
         limit = max(ax.child_axes[0].get_xlim()[1] for ax in axes)
         for ax in axes:
@@ -241,7 +218,7 @@ def _known_scale(scale: Scale, *lengths: int) -> Scale:
     if scale not in get_args(Scale):
         raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
     if scale == "auto":
-        return "sqrt" if max(lengths) > _SHORT else "fixed"
+        return "sqrt" if max(lengths) > MAX_SHORT else "fixed"
     return scale
 
 
@@ -264,7 +241,7 @@ def _new_grids(
     below = canvas.longest_label([word for block in blocks for word in block]) + _AXIS_NAME
     room_across = largest * len(blocks) - left * len(blocks) - beside
     room_down = largest - below - _ABOVE
-    cell = _CELL if longest <= _SHORT else _NARROW_CELL
+    cell = _CELL if longest <= MAX_SHORT else _NARROW_CELL
     across, down = min(cell, room_across / sum(counts)), min(cell, room_down / max(len(rows), 1))
     if all(_cell_aspect(len(rows), count) == "equal" for count in counts):
         across = down = min(across, down)
@@ -326,154 +303,11 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         interpolation="nearest" if max(rows, columns) <= _MAX_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
-    if max(rows, columns) <= _SHORT:
+    if max(rows, columns) <= MAX_SHORT:
         style: dict[str, Any] = {"colors": canvas.GRID, "linewidth": 0.5, "zorder": 2}
         ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **style)
         ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **style)
     return image
-
-
-def _mark_words(
-    ax: Axes,
-    weights: NDArray[np.float64],
-    source: Sequence[str],
-    hypothesis: Sequence[str],
-    repeated: Collection[int] | None,
-    dropped: Collection[int] | None,
-) -> int:
-    """Label both axes with words, mark some of them, and return the lines of the legend above.
-
-    Raises:
-        DataError: A position lies outside the sentence.
-    """
-    meanings = {"repeated": "repeated word", "dropped": "dropped word"}
-    if repeated is None:
-        repeated = repeated_positions(hypothesis)
-    if dropped is None:
-        dropped = dropped_positions(weights.sum(axis=0), source)
-        # Attention is no alignment: such a word may well be translated.
-        meanings["dropped"] = f"little attention in all (< {_THRESHOLD:g})"
-    handles = []
-    sides = (("repeated", "x", hypothesis, repeated), ("dropped", "y", source, dropped))
-    for kind, axis, words, marked in sides:
-        positions = sorted({int(position) for position in marked})
-        outside = [position for position in positions if not 0 <= position < len(words)]
-        if outside:
-            raise DataError(f"{kind} position {outside[0]} is not in 0 to {len(words) - 1}")
-        _word_ticks(ax, "x" if axis == "x" else "y", words, positions, _MARKS[kind]["edgecolor"])
-        _outline(ax, kind, positions, len(source), len(hypothesis))
-        if positions:
-            handles.append(Patch(label=meanings[kind], **_mark_style(kind)))
-    if handles:
-        ax.legend(
-            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
-            fontsize=8, borderaxespad=0.5, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
-        )  # fmt: skip
-    return len(handles)
-
-
-def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of repeated words, first occurrences left out.
-
-    A word is repeated if it equals the word before it, or if it is in a bigram that occurred
-    before: the two kinds of repetition in REP-score (Malaviya et al. 2018, section 5), here without
-    a reference that would allow them. A lone frequent word ("the … the") is not marked.
-    """
-    seen: set[tuple[str, str]] = set()
-    repeated: set[int] = set()
-    for position, bigram in enumerate(pairwise(hypothesis), start=1):
-        if bigram[0] == bigram[1]:
-            repeated.add(position)
-        elif bigram in seen:
-            repeated.update((position - 1, position))
-        seen.add(bigram)
-    return tuple(sorted(repeated))
-
-
-def dropped_positions(coverage: NDArray[np.float64], source: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of source words whose cumulative attention is below 0.2.
-
-    Args:
-        coverage: ``[source]``, the attention each word has received, summed over target words.
-        source: the source words; special tokens such as ``<SINK>`` are never dropped.
-    """
-    below = np.flatnonzero(coverage < _THRESHOLD)
-    return tuple(int(j) for j in below if source[int(j)] not in _SPECIAL_TOKENS)
-
-
-def _word_ticks(
-    ax: Axes, axis: Literal["x", "y"], words: Sequence[str], marked: Sequence[int], colour: str
-) -> None:
-    """Label positions 0, 1, … of an axis, with its final limits and aspect, with words.
-
-    Labels never overlap. Where words are close, labels are smaller; where even small ones do not
-    fit, only about every k-th word is labelled, marked words first, and the axis gives their
-    number.
-    """
-    room = canvas.axis_length(ax, axis) / max(len(words), 1)
-    size = min(max(room / _LINE_HEIGHT, _SMALLEST_FONT), _MAX_FONT)
-    # A small tolerance, so that a size that just fits leaves out no label.
-    positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), marked)
-    axis_object = ax.xaxis if axis == "x" else ax.yaxis
-    axis_object.set_ticks(
-        positions, labels=[canvas.shorten(words[i]) for i in positions], **canvas.plain_text()
-    )
-    axis_object.set_tick_params(length=0, labelsize=size)
-    for position, label in zip(positions, axis_object.get_ticklabels(), strict=True):
-        if axis == "x":
-            _turn(label)
-        if position in marked:
-            label.set(color=colour, fontweight="bold")
-    name = "hypothesis" if axis == "x" else "source"
-    if len(positions) < len(words):
-        shown, filled = (len(list(filter(None, some))) for some in
-                         ([words[i] for i in positions], words))  # fmt: skip
-        name += f" ({shown} of {filled} words are labelled)"
-    axis_object.set_label_text(name, fontsize=8)
-
-
-def _turn(label: Any) -> None:
-    """Let a word below the map run upwards, but stack Han and kana upright."""
-    word = label.get_text()
-    # The sound mark is a bar along the writing direction; stacked upright it would read as "one".
-    if word and all(unicodedata.east_asian_width(c) == "W" and c != "ー" for c in word):
-        label.set_text("\n".join(word))
-    else:
-        label.set_rotation(90)
-
-
-def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int]:
-    """Return positions at least ``step`` apart: those to keep first, then every ``step``-th."""
-    free = np.ones(count, dtype=np.bool_)
-    chosen: list[int] = []
-    for position in (*sorted(keep), *range(0, count, step)):
-        if free[position]:
-            chosen.append(position)
-            free[max(position - step + 1, 0) : position + step] = False
-    return sorted(chosen)
-
-
-def _outline(ax: Axes, kind: str, positions: Sequence[int], rows: int, columns: int) -> None:
-    """Outline columns of repeated words or rows of dropped ones, a run of neighbours as one.
-
-    In a long sentence a mark is a line on the map's edge, beside the words' labels: boxes across
-    the map would hide it.
-    """
-    across = max(rows, columns) <= _SHORT
-    runs = np.split(np.array(positions), np.flatnonzero(np.diff(positions) > 1) + 1)
-    for run in runs if positions else ():
-        if kind == "repeated":
-            start = (run[0] - 0.5, -0.5 if across else rows - 0.5)
-            width, height = len(run), rows if across else 0
-        else:
-            start = (-0.5, run[0] - 0.5)
-            width, height = columns if across else 0, len(run)
-        style = _mark_style(kind) | ({} if across else {"linewidth": 3.5})
-        ax.add_patch(Rectangle(start, width, height, clip_on=False, zorder=3, **style))
-
-
-def _mark_style(kind: str) -> dict[str, Any]:
-    return {"fill": False, "linewidth": 1.3, "gid": kind, **_MARKS[kind]}
 
 
 def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike | None) -> float:

@@ -39,12 +39,12 @@ def checked_ending(path: str | os.PathLike[str]) -> str:
 
 
 def save_figure(
-    drawn: Figure | Axes, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
+    picture: Figure | Axes, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
 ) -> None:
     """Write a figure as PNG, SVG or PDF, by the file name's ending.
 
     Args:
-        drawn: The figure, or one of its Axes.
+        picture: The figure, or one of its Axes.
         path: The file.
         dpi: Dots per inch of PNG.
         tight: Cut off empty margins.
@@ -54,15 +54,15 @@ def save_figure(
     """
     import matplotlib as mpl
 
-    from coverage_eval.plotting.canvas import one_glyph_warning
+    from coverage_eval.plotting.canvas import single_glyph_warning
 
     ending = checked_ending(path)
     # Without a salt, SVG numbers its parts at random. Texts stay texts: in SVG, and in PDF as
     # TrueType, which publishers ask for in place of type 3.
     how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none",
                           "pdf.fonttype": 42})  # fmt: skip
-    with atomic_path(path) as temporary, one_glyph_warning(), how:
-        drawn.figure.figure.savefig(
+    with atomic_path(path) as temporary, single_glyph_warning(), how:
+        picture.figure.figure.savefig(
             temporary,
             format=ending[1:],
             dpi=dpi,

@@ -54,29 +54,37 @@ def plot_differences(
     axes = _panels(
         labels, [names[number] for number in others], axes, f"difference from {baseline}"
     )
+    colours = [SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)] for number in others]
     values, low, high, stars = (table[:, others] for table in tables)
     for k, ax in enumerate(axes):
-        ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.5, gid="baseline")
-        texts = []
-        for row, number in enumerate(others):
-            colour = SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)]
-            is_full = bool(stars[k, row] > 0)
-            ax.plot([low[k, row], high[k, row]], [row, row], color=colour, linewidth=2.4)
-            ax.plot(
-                values[k, row], row, "o", color=colour, markersize=6,
-                markerfacecolor=colour if is_full else "white",
-            )  # fmt: skip
-            texts.append(f"{values[k, row]:+.2f}{'*' if is_full else ''}".replace("-", "−"))
-        # In a column at the right, where neither zero nor an interval is.
-        ends = np.maximum(np.nan_to_num(np.fmax(values[k], high[k])), 0)
-        _make_room(ax, ends, texts)
-        for row, text in enumerate(texts):
-            style = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "center"}
-            canvas.write(ax, text, (1, row), (0, 0), **style)
-        ax.set_ylim(len(others) - 0.5, -0.5)
-        ax.spines["left"].set_visible(False)
+        _draw_panel(ax, colours, values[k], low[k], high[k], stars[k] > 0)
     _explain_stars(axes[-1], stars, baseline)
     return axes
+
+
+def _draw_panel(
+    ax: Axes,
+    colours: Sequence[str],
+    values: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    is_significant: NDArray[np.bool_],
+) -> None:
+    """Draw the differences of a metric, ``[systems]``, one in each row."""
+    ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.5, gid="baseline")
+    texts = []
+    for row, colour in enumerate(colours):
+        fill = colour if is_significant[row] else "white"
+        ax.plot([low[row], high[row]], [row, row], color=colour, linewidth=2.4)
+        ax.plot(values[row], row, "o", color=colour, markersize=6, markerfacecolor=fill)
+        texts.append(f"{values[row]:+.2f}{'*' if is_significant[row] else ''}".replace("-", "−"))
+    # In a column at the right, where neither zero nor an interval is.
+    _make_room(ax, np.maximum(np.nan_to_num(np.fmax(values, high)), 0), texts)
+    for row, text in enumerate(texts):
+        style = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "center"}
+        canvas.write(ax, text, (1, row), (0, 0), **style)
+    ax.set_ylim(len(colours) - 0.5, -0.5)
+    ax.spines["left"].set_visible(False)
 
 
 def _tables(shape: tuple[int, int], **tables: ArrayLike | None) -> list[NDArray[np.float64]]:

@@ -68,14 +68,7 @@ def simplex(
         DataError: a shape is wrong, a point is not a distribution, or regions are asked for with
             bounds that no distribution satisfies.
     """
-    shares = np.zeros((0, 3))
-    if points is not None and np.size(points):
-        shares = _rows_of_three(points, "points")
-    wrong = (shares < -_TOLERANCE).any(axis=1) | (np.abs(shares.sum(axis=1) - 1) > _TOLERANCE)
-    if wrong.any():
-        raise DataError(
-            f"point {format_point(shares[wrong][0])} is not a distribution: it must sum to 1"
-        )
+    shares = _distributions(points)
     limits = np.ones(3) if bounds is None else checked_bounds(bounds, 3, "bounds")
     origins = np.zeros((0, 3)) if scores is None else _rows_of_three(scores, "scores")
     if scores is not None and len(origins) != len(shares):
@@ -87,30 +80,54 @@ def simplex(
     if regions:
         _draw_regions(ax, limits, words)
     corners = on_paper(np.eye(3))
-    ax.fill(*corners.T, fill=False, edgecolor=canvas.INK, linewidth=1.0, gid="simplex")
-    style: dict[str, Any] = {"fontsize": 9, "gid": "word"}
-    write(ax, words[0], corners[0], (-5, -4), ha="right", va="top", **style)
-    write(ax, words[1], corners[1], (5, -4), ha="left", va="top", **style)
-    write(ax, words[2], corners[2], (0, 7), va="bottom", **style)
+    _draw_triangle(ax, corners, words)
     if bounds is not None:
         _draw_bounds(ax, limits, tinted=not regions)
     ends, starts = on_paper(shares), on_paper(in_plane(origins))
     if scores is not None:
         for path in np.stack([starts, ends], axis=1):
             ax.plot(*path.T, color=canvas.INK, linewidth=0.8, zorder=3, gid="path")
-        style = {"markerfacecolor": "white", "markeredgecolor": canvas.INK}
+        style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": canvas.INK}
         ax.plot(*starts.T, "o", markersize=5, zorder=4, gid="scores", **style)
-    style = {"color": canvas.EXCESS, "markeredgecolor": "white", "markersize": 7}
-    ax.plot(*ends.T, "o", zorder=5, clip_on=False, gid="points", **style)
+    style = {"color": canvas.EXCESS, "markeredgecolor": "white", "clip_on": False}
+    ax.plot(*ends.T, "o", markersize=7, zorder=5, gid="points", **style)
     if len(shares) == 1 and not regions:
         write(ax, format_point(shares[0]), (0.5, 0), (0, -7), va="top", gid="point")
-    seen = np.vstack([corners, ends, starts])
-    room = 0.5 if regions else 0.07
-    (left, bottom), (right, top) = seen.min(axis=0) - room, seen.max(axis=0) + room
+    _fit_frame(ax, np.vstack([corners, ends, starts]), room=0.5 if regions else 0.07)
+    return ax
+
+
+def _distributions(points: ArrayLike | None) -> NDArray[np.float64]:
+    """Points as ``[n, 3]`` distributions.
+
+    Raises:
+        DataError: One is not a distribution.
+    """
+    if points is None or not np.size(points):
+        return np.zeros((0, 3))
+    shares = _rows_of_three(points, "points")
+    wrong = (shares < -_TOLERANCE).any(axis=1) | (np.abs(shares.sum(axis=1) - 1) > _TOLERANCE)
+    if wrong.any():
+        point = format_point(shares[wrong][0])
+        raise DataError(f"point {point} is not a distribution: it must sum to 1")
+    return shares
+
+
+def _draw_triangle(ax: Axes, corners: NDArray[np.float64], words: Sequence[str]) -> None:
+    """Draw the outline of the simplex, with a word at each corner."""
+    ax.fill(*corners.T, fill=False, edgecolor=canvas.INK, linewidth=1.0, gid="simplex")
+    style: dict[str, Any] = {"fontsize": 9, "gid": "word"}
+    write(ax, words[0], corners[0], (-5, -4), ha="right", va="top", **style)
+    write(ax, words[1], corners[1], (5, -4), ha="left", va="top", **style)
+    write(ax, words[2], corners[2], (0, 7), va="bottom", **style)
+
+
+def _fit_frame(ax: Axes, points: NDArray[np.float64], *, room: float) -> None:
+    """Show all points with some room around them, to scale and without axes."""
+    (left, bottom), (right, top) = points.min(axis=0) - room, points.max(axis=0) + room
     ax.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[], aspect="equal")
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
-    return ax
 
 
 def simplex_figure1(
@@ -143,22 +160,8 @@ def simplex_figure1(
     total = checked_bounds(fertilities, 3, "fertilities")
     if (total < 0).any():
         raise DataError(f"fertilities must not be negative: {format_point(total)}")
-    shown = list(TRANSFORMATIONS.values())
-    if axes is None:
-        figure = new_figure(2.4 * len(shown), 2.0 * len(rows) + 2.5)
-        figure.suptitle("attention to three words, step by step", fontsize=12)
-        axes = figure.subplots(
-            len(rows) + 1, len(shown), squeeze=False, height_ratios=[1.0] * len(rows) + [0.72]
-        )
-        handles = [
-            Line2D([], [], color=canvas.BOUND, ls="--", label="upper bound (fertility left)"),
-            Patch(color=canvas.WITHIN_BOUNDS, label="within all bounds"),
-            Patch(color=canvas.EXCESS, label="attention above the fertility"),
-        ]
-        figure.legend(
-            handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9
-        )
-    for column, transformation in enumerate(shown):
+    axes = _figure1_axes(len(rows)) if axes is None else axes
+    for column, transformation in enumerate(TRANSFORMATIONS.values()):
         weights, credit = attend_with_credit(rows, total, transformation.name)
         axes[0, column].set_title(transformation.label, fontsize=11, pad=16)
         for t in range(len(rows)):
@@ -174,6 +177,22 @@ def simplex_figure1(
     highest = max([1.0, *total[np.isfinite(total)]])
     for ax in axes[-1]:
         ax.set_ylim(0, max(1.25 * highest, *(axis.get_ylim()[1] for axis in axes[-1])))
+    return axes
+
+
+def _figure1_axes(steps: int) -> NDArray[np.object_]:
+    """The ``[steps + 1, transformations]`` Axes of a new figure with a legend."""
+    columns = len(TRANSFORMATIONS)
+    figure = new_figure(2.4 * columns, 2.0 * steps + 2.5)
+    figure.suptitle("attention to three words, step by step", fontsize=12)
+    heights = [1.0] * steps + [0.72]
+    axes = figure.subplots(steps + 1, columns, squeeze=False, height_ratios=heights)
+    handles = [
+        Line2D([], [], color=canvas.BOUND, ls="--", label="upper bound (fertility left)"),
+        Patch(color=canvas.WITHIN_BOUNDS, label="within all bounds"),
+        Patch(color=canvas.EXCESS, label="attention above the fertility"),
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return axes
 
 
@@ -225,18 +244,18 @@ def transformation_curves(
     t = np.linspace(-limit, limit, 1201)
     scores = np.column_stack([t, np.zeros_like(t)])
     bounds = np.array([bound, 1.0])
-    drawn = {False: 0, True: 0}
+    curves = {False: 0, True: 0}
     for transformation in TRANSFORMATIONS.values():
         weights = transformation(scores, bounds)
         # Up to the bound, a constrained curve lies on the unconstrained one of the same colour, so
         # it is wider and paler.
         wide = transformation.bounded
         ax.plot(
-            t, weights[:, 0], color=SYSTEM_COLOURS[drawn[wide] % len(SYSTEM_COLOURS)],
+            t, weights[:, 0], color=SYSTEM_COLOURS[curves[wide] % len(SYSTEM_COLOURS)],
             linestyle=(0, (4, 2)) if wide else "-", linewidth=4.0 if wide else 1.6,
             alpha=0.45 if wide else 1.0, label=transformation.label, zorder=2 if wide else 2.5,
         )  # fmt: skip
-        drawn[wide] += 1
+        curves[wide] += 1
     style: dict[str, Any] = {"color": canvas.BOUND, "linestyle": "--", "linewidth": 1.2}
     ax.axhline(bound, label=f"bound {bound:g}", zorder=1, gid="bound", **style)
     ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03))
@@ -295,7 +314,7 @@ class Region:
     Attributes:
         support: which of the three words have positive probability there.
         outline: ``[k, 2]`` corners on paper; unbounded regions end far outside any frame.
-        label_at: ``[2]`` a place inside, near the triangle.
+        label_at: ``[2]`` a point inside, near the triangle.
     """
 
     support: tuple[bool, bool, bool]

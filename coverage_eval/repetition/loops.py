@@ -1,6 +1,6 @@
 """Loops: an output that says the same words again and again, found while it is written or after.
 
-A loop of period p is a run of tokens each of which equals the token p places before it. Numbers are
+A loop of period p is a run of tokens each of which equals the token p before it. Numbers are
 equal to each other, and some tokens may differ, so "item 1, item 2, item 3 …" is a loop, too, if
 there is more of it. :class:`LoopDetector` reads tokens as they come; :func:`find_loop` looks at a
 finished output and knows its source, which may have the repetition itself.
@@ -83,7 +83,7 @@ class _Run:
         start: Position of the first copy's first token.
         equal: Tokens that are equal.
         words: Those among them that are words, not numbers or punctuation.
-        slot: The place in the pattern where numbers differ; None if none do.
+        slot: The position in the pattern where numbers differ; None if none differ.
         misses: All other tokens that are not equal.
         exact: Tokens since the last one that was not equal.
         exact_start: Where the first copy of these is.
@@ -104,7 +104,7 @@ class _Run:
             token: The token.
             before: The one before.
             position: The position of that one.
-            slot: The token's place in the pattern; None if it is neither equal nor a number, too.
+            slot: The token's position in the pattern; None if it is neither equal nor a number.
         """
         if slot is not None and before == token:
             if not self.exact:
@@ -173,7 +173,7 @@ class LoopDetector:
         """Number of tokens pushed so far."""
         self._index = 0  # as the position, but a number of several tokens counts once
         self._held: deque[tuple[Hashable, Hashable, int]] = deque()  # key, token, position
-        self._places: dict[Hashable, deque[int]] = {}
+        self._positions: dict[Hashable, deque[int]] = {}
         self._runs: dict[int, _Run] = {}
         self._in_number = False
 
@@ -189,16 +189,18 @@ class LoopDetector:
         self._in_number = isinstance(token, str) and token[-1:].isdigit()
         key = _key(token) if self.near else token
         index, self._index = self._index, self._index + 1
-        places = self._places.setdefault(key, deque())
-        periods = {index - place for place in places if index - place >= self.min_pattern_size}
+        positions = self._positions.setdefault(key, deque())
+        periods = {
+            index - position for position in positions if index - position >= self.min_pattern_size
+        }
         loop = self._follow(token, periods)
-        places.append(index)
+        positions.append(index)
         self._held.append((key, token, position))
         if len(self._held) > self.max_pattern_size:
             old, _, _ = self._held.popleft()
-            self._places[old].popleft()
-            if not self._places[old]:
-                del self._places[old]
+            self._positions[old].popleft()
+            if not self._positions[old]:
+                del self._positions[old]
         return loop
 
     def _follow(self, token: Hashable, equal: set[int]) -> Loop | None:

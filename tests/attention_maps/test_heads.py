@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import from_arrays, load
-from coverage_eval.attention_maps.maps import one_head
+from coverage_eval.attention_maps.maps import choose_head
 from coverage_eval.core.errors import DataError
 
 RNG = np.random.default_rng(4)
@@ -32,7 +32,7 @@ def test_a_choice_gives_one_matrix_or_is_refused(dims, layer, head):
     fits = (in_layers if dims == 4 else layer is None) and (in_heads if dims > 2 else head is None)
     if not fits:
         with pytest.raises(DataError, match=r"^here: "):
-            one_head(array, "here", layer, head)
+            choose_head(array, "here", layer, head)
         return
     heads = layers[layer or 0]
     if dims == 2:
@@ -42,13 +42,13 @@ def test_a_choice_gives_one_matrix_or_is_refused(dims, layer, head):
     else:
         assert isinstance(head, int)
         expected = heads[head]
-    np.testing.assert_allclose(one_head(array, "here", layer, head), expected, atol=1e-15)
+    np.testing.assert_allclose(choose_head(array, "here", layer, head), expected, atol=1e-15)
 
 
 def test_a_single_layer_or_head_need_not_be_chosen():
-    np.testing.assert_array_equal(one_head(LAYERS[:1, :1], "f", None, None), LAYERS[0, 0])
-    np.testing.assert_array_equal(one_head(LAYERS[:1], "f", None, 2), LAYERS[0, 2])
-    np.testing.assert_array_equal(one_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
+    np.testing.assert_array_equal(choose_head(LAYERS[:1, :1], "f", None, None), LAYERS[0, 0])
+    np.testing.assert_array_equal(choose_head(LAYERS[:1], "f", None, 2), LAYERS[0, 2])
+    np.testing.assert_array_equal(choose_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
 
 
 @pytest.mark.parametrize("ending", ["npy", "npz", "jsonl", "record"])

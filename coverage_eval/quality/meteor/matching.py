@@ -357,11 +357,11 @@ def extend_crowded(
     size = max(int((starts + lengths.max()).max()), *(path[1].bit_length() for path in paths))
     width = size // 8 + 1
     used = np.frombuffer(b"".join(path[1].to_bytes(width, "little") for path in paths), np.uint8)
-    taken = np.unpackbits(used.reshape(len(paths), width), axis=1, bitorder="little").view(bool)
+    occupied = np.unpackbits(used.reshape(len(paths), width), axis=1, bitorder="little").view(bool)
     busy = np.array([position < path[2] for path in paths])
-    room = ~(busy[:, None] | taken[:, starts])
+    room = ~(busy[:, None] | occupied[:, starts])
     for word in range(1, lengths.max()):
-        room &= ~(taken[:, starts + word] & (lengths > word))
+        room &= ~(occupied[:, starts + word] & (lengths > word))
 
     ends = np.array([path[3] for path in paths])
     # Ranks in two parts: -credit with chunks, and distance.

@@ -188,8 +188,9 @@ class MeteorMatch:
 
     def __str__(self) -> str:
         """Both texts, the kind of match, and both starts, counted from 1."""
-        places = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
-        return f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)} ({self.kind}) {places}"
+        words = f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)}"
+        starts = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
+        return f"{words} ({self.kind}) {starts}"
 
 
 @dataclass(frozen=True)

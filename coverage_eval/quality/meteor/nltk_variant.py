@@ -130,7 +130,10 @@ class FittedNLTKMeteor(Fitted):
     def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
-            [max(_score(text, one) for one in row.references) for text in row.hypotheses]
+            [
+                max(_score(text, reference) for reference in row.references)
+                for text in row.hypotheses
+            ]
             for row in batch.rows
         ]
         values = np.array(scores, dtype=np.float64)

@@ -300,15 +300,18 @@ def find_paraphrases(
     )
     candidates: list[list[Block]] = [[] for _ in reference]
     for starts, size, paraphrases in _search(table, ref, hyp):
-        runs = [CandidateRun(places, length, size, PARAPHRASE) for _, length, places in paraphrases]
+        runs = [
+            CandidateRun(positions, length, size, PARAPHRASE)
+            for _, length, positions in paraphrases
+        ]
         for start in starts:
             candidates[start].extend((run,) for run in runs)
     # At one position of the hypothesis, paraphrases are ordered by length, then as in the table.
     others: dict[int, list[tuple[tuple[int, int], CandidateRun]]] = {}
     for starts, size, paraphrases in _search(table, hyp, ref):
-        for number, length, places in paraphrases:
+        for number, length, positions in paraphrases:
             run = CandidateRun(starts, size, length, PARAPHRASE)
-            for position in places:
+            for position in positions:
                 others.setdefault(position, []).append(((size, number), run))
     for position, runs_here in others.items():
         candidates[position].append(tuple(run for _, run in sorted(runs_here, key=itemgetter(0))))
@@ -339,8 +342,10 @@ def _search(
             if paraphrase in line:
                 words = paraphrase.split(b" ")
                 size = len(words)
-                places = [i for i in range(len(other) - size + 1) if other[i : i + size] == words]
-                if places:
-                    matches.append((number, size, tuple(places)))
+                positions = [
+                    i for i in range(len(other) - size + 1) if other[i : i + size] == words
+                ]
+                if positions:
+                    matches.append((number, size, tuple(positions)))
         if matches:
             yield tuple(starts), phrase.count(b" ") + 1, matches

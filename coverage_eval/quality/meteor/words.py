@@ -313,9 +313,9 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
     functions = sum(word in read_function_words() and word != "s" for word in words)
     if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return ()
-    said = (
+    message = (
         f"only {100 * functions / len(words):.1f}% of the words are English function words; METEOR "
         "is for English: use BLEU or chrF"
     )
     references = sample.references
-    return (Finding(f"{', '.join(references)}: {said}", texts=references),)
+    return (Finding(f"{', '.join(references)}: {message}", texts=references),)
