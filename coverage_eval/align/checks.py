@@ -6,11 +6,11 @@ A model also shows whether line N of the target belongs to line N of the source.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.align.model_text import (
@@ -53,13 +53,11 @@ class AlignedChecks(TextChecks):
         self._aligner = aligner
         self.unknown_words: dict[str, float] = {}
 
-    def details(self) -> Mapping[str, Any]:
-        """The shares of unknown words, as ``model``; nothing without a model."""
-        return {"model": self.unknown_words} if self.unknown_words else {}
-
     def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:
         """What looks wrong, by the model, too."""
         findings, self.unknown_words = check_aligned(sample, self._aligner, words)
+        if self.unknown_words:
+            self.details = {"model": self.unknown_words}
         return findings
 
 

@@ -75,7 +75,7 @@ def warn(
         "warnings": _messages(findings, Severity.FATAL, Severity.NOTE),
     }
     for feature in features:
-        data |= feature.details()
+        data |= feature.details
     if notes := _messages(findings, Severity.NOTE):
         data["remarks"] = notes
     return replace(printable, data=data)

@@ -206,8 +206,9 @@ class RowSample:
         blocks: Blocks[tuple[int, Row]] = Blocks()
         for line, _ in blocks.watch(enumerate(rows, start=1)):
             self.size = line
-        self.lines = [line for line, _ in blocks.rows]
-        self.rows = [row for _, row in blocks.rows]
+        numbered = [*chain.from_iterable(blocks.kept.values())]
+        self.lines = [line for line, _ in numbered]
+        self.rows = [row for _, row in numbered]
         self._computed: dict[Hashable, Any] = {}
 
     @property

@@ -53,7 +53,7 @@ def count_texts(
     statistics: dict[str, list[Statistics]] = {name: [] for name in fitted}
     scores: defaultdict[str, list[Floats]] = defaultdict(list)
     segments = 0
-    requests = [request for feature in features for request in feature.requests()]
+    requests = [request for feature in features for request in feature.requests]
     for batch, counts in count_batches(fitted, texts.batches(), also=requests, jobs=jobs):
         for name, counted in counts.items():
             statistics[name].append(counted)

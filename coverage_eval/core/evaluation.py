@@ -86,7 +86,7 @@ class Evaluation:
             findings += counter.findings
         settings: dict[str, str] = {}
         for feature in looking:
-            settings |= feature.text_settings()
+            settings |= feature.text_settings
         return replace(
             result,
             findings=combine_findings(findings, sample.source),

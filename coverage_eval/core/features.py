@@ -16,7 +16,17 @@ from coverage_eval.core.tokenizers import Tokenizer
 
 
 class Feature:
-    """Something that looks at texts, for one run of an evaluation; every method may be left out."""
+    """Something that looks at texts, for one run of an evaluation; every method may be left out.
+
+    Attributes:
+        requests: What must be computed for every batch; known when this is fitted.
+        text_settings: What the signatures of all scores say of the texts, by name.
+        details: Plain values for JSON, by name, beside the scores.
+    """
+
+    requests: Sequence[Request] = ()
+    text_settings: Mapping[str, str] = {}
+    details: Mapping[str, Any] = {}
 
     def prepare(self, texts: Texts, progress: Progress) -> Texts:  # noqa: ARG002 (for subclasses)
         """Return the texts that are scored, such as outputs cut by the lines of their source.
@@ -30,25 +40,13 @@ class Feature:
     def fit(self, sample: RowSample) -> None:
         """Adapt to a sample of the texts, before anything is counted."""
 
-    def requests(self) -> Sequence[Request]:
-        """What must be computed for every batch."""
-        return ()
-
     def collect(self, batch: Batch, first: int) -> None:
         """Look at a batch of segments.
 
         Args:
-            batch: The segments, with the answers to :meth:`requests`.
+            batch: The segments, with the answers to :attr:`requests`.
             first: The number of the first one, from 0.
         """
-
-    def text_settings(self) -> Mapping[str, str]:
-        """What the signatures of all scores say of the texts, by name."""
-        return {}
-
-    def details(self) -> Mapping[str, Any]:
-        """Plain values for JSON, by name, beside the scores."""
-        return {}
 
     def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
         """What readers of the scores must know.

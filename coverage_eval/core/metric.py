@@ -234,6 +234,8 @@ class Formula:
     name: ClassVar[str]
     higher_is_better: ClassVar[bool | None]
     """Whether a higher score is better; None if neither direction is better in itself."""
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Which of ``references``, ``sources``, ``links`` and ``coverages`` it is computed from."""
     statistic_names: ClassVar[tuple[str, ...]]
     statistic_type: ClassVar[type[np.generic]] = np.int64
     """The type of the statistics: int64 for counts, or float64."""
@@ -279,9 +281,9 @@ class Formula:
         """The signature of a score.
 
         Args:
-            references: Number of references it was computed with; 0 if it takes none.
+            references: Number of references of the texts, which count only if it needs them.
         """
-        counted = {"refs": references} if references else {}
+        counted = {"refs": references} if references and "references" in self.needs else {}
         return Signature.of(self.name, **counted, **self.settings())
 
     def scores_of(self, statistics: Statistics) -> list[float | None]:
@@ -322,8 +324,6 @@ class Metric(Formula, ABC):
     A score may need references, sources, links or coverages.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"references"})
-    """Which of ``references``, ``sources``, ``links`` and ``coverages``."""
     kinds: ClassVar[tuple[MarkKind, ...]] = ()
     """The kinds of its marks; none if it points at no words. Breakdowns list those that say so
     (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
@@ -334,10 +334,6 @@ class Metric(Formula, ABC):
         for item in fields(self):
             if isinstance(item.default, bool):
                 require_flag(item.name, getattr(self, item.name))
-
-    def sign(self, *, references: int) -> Signature:
-        """The signature of a score; references count only if the metric needs them."""
-        return super().sign(references=references if "references" in self.needs else 0)
 
     @property
     def table_limits(self) -> str:

@@ -61,14 +61,11 @@ class Documents(Feature):
         """
         from coverage_eval.documents.cut_documents import match_outputs
 
-        texts, self.by_output, self._segmentation = match_outputs(
+        texts, self.by_output, segmentation = match_outputs(
             texts, self._tokenize, self._aligner, jobs=self._jobs, progress=progress
         )
+        self.text_settings = {"seg": segmentation}
         return texts
-
-    def text_settings(self) -> Mapping[str, str]:
-        """How the outputs were cut."""
-        return {"seg": self._segmentation}
 
     def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterator[Finding]:  # noqa: ARG002
         """A note for each output: how many lines have text, and how much belongs to none.

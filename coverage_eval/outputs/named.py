@@ -254,15 +254,12 @@ class NamedErrors(Feature):
         """Learn what is usual in the outputs."""
         self._finder = learn_named(sample, self.aligner)
         self.by_system = {system: {} for system in sample.systems}
-
-    def requests(self) -> Sequence[Request]:
-        """The errors of each row."""
-        return [self._finder.request]
+        self.requests = [self._finder.request]
 
     def collect(self, batch: Batch, first: int) -> None:
         """Keep the errors of a batch."""
         self._segments = first + len(batch)
-        for number, row in enumerate(batch.get(self._finder.request), start=first):
+        for number, row in enumerate(batch.get(*self.requests), start=first):
             for errors, of_system in zip(row, self.by_system.values(), strict=True):
                 if errors:
                     of_system[number] = errors

@@ -15,7 +15,7 @@ from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.comparison.report.html import make_report, report_values
 from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.outputs.named import GUESSES, KINDS, NamedError
+from coverage_eval.outputs.named import GUESSES, KINDS, NamedError, NamedErrors
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics, read_blocks
 from tests.grammar import generate
@@ -241,8 +241,9 @@ def test_broken_outputs_are_listed():
 @pytest.mark.parametrize("certain", [kind for kind in KINDS if kind not in GUESSES])
 def test_a_guess_hides_no_certain_error(guess, certain):
     made = ce.compare({"a": ["x y z"] * 9}, ["a b"] * 9, metrics=["rep"], resamples=0)
-    errors = {"a": {4: [NamedError(guess), NamedError(certain)], 7: [NamedError(guess)]}}
-    made = replace(made, measured=replace(made.measured, computed={"named errors": errors}))
+    named = NamedErrors()
+    named.by_system = {"a": {4: [NamedError(guess), NamedError(certain)], 7: [NamedError(guess)]}}
+    made = replace(made, measured=replace(made.measured, features=[named]))
     faults = report_values(made, ReportOptions())["faults"]
     assert faults == [("a", f"1 of 9 outputs {KINDS[certain]}", [5])]
 
