@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -261,30 +261,16 @@ def collect_facts(
     scores = {
         name: {system: row[name].score.score for system, row in rows.items()} for name in metrics
     }
-    pairs = [*combinations(rows, 2)]
-    number = len(pairs) * len(metrics)
+    number = len(metrics) * math.comb(len(rows), 2)
     factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
-    tests = []
-    if number and test.resamples:
-        tested = pair_tests(
-            statistics_by_system(result, metrics),
-            pairs,
-            test=test.test,
-            resamples=min(factor * test.resamples, MAX_RESAMPLES),
-            seed=test.seed,
-        )
-        p_values = holm([pair.p_value for column in tested for pair in column.values()])
-        for (name, pair), p_value in zip(product(metrics, pairs), p_values, strict=True):
-            is_high = metrics[name].higher_is_better is True
-            better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
-            tests.append(PairTest(name, better, worse, p_value))
     needed = min_resamples(number, SIGNIFICANT)
+    resamples = min(factor * test.resamples, MAX_RESAMPLES)
     faults, disqualified, discounted, padding = _collect_faults(result)
     return Facts(
         systems=[*rows],
         metrics=metrics,
         scores=scores,
-        tests=tests,
+        tests=_test_all_pairs(result, scores, replace(test, resamples=resamples)),
         segments=result.segments,
         referenced=referenced,
         faults=faults,
@@ -293,9 +279,7 @@ def collect_facts(
         padding=padding,
         resamples=test.resamples,
         min_resamples=math.ceil(needed / factor) if needed <= MAX_RESAMPLES else None,
-        doubts={
-            result.metrics[name].name: found.doubt for name, found in trust.items() if found.is_low
-        },
+        doubts={result.metrics[name].name: trust[name].doubt for name in distrusted},
     )
 
 
@@ -308,6 +292,24 @@ def _decides(metric: Metric, *, referenced: bool) -> bool:
     if not metric.decides_verdicts or metric.higher_is_better is None:
         return False
     return referenced or metric.higher_is_better or metric.measures == Measure.OMISSIONS
+
+
+def _test_all_pairs(
+    result: Result, scores: Mapping[str, Mapping[str, float]], test: SignificanceTest
+) -> list[PairTest]:
+    """Tests of all pairs of systems by the metrics that have scores; none without resamples."""
+    pairs = [*combinations(result.systems, 2)]
+    if not (pairs and scores and test.resamples):
+        return []
+    columns = statistics_by_system(result, scores)
+    tested = pair_tests(columns, pairs, test=test.test, resamples=test.resamples, seed=test.seed)
+    p_values = holm([pair.p_value for column in tested for pair in column.values()])
+    tests = []
+    for (name, pair), p_value in zip(product(scores, pairs), p_values, strict=True):
+        is_high = result.metrics[name].higher_is_better is True
+        better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
+        tests.append(PairTest(name, better, worse, p_value))
+    return tests
 
 
 def statistics_by_system(
@@ -352,7 +354,9 @@ def _collect_faults(
 def line_faults(result: Result, system: str) -> LineFaults | None:
     """The lines of documents that a system leaves out, and what it adds; None if there are few."""
     matched = result.of(Documents)
-    documents = matched.by_output.get(system, ()) if matched else ()
+    if matched is None:
+        return None
+    documents = matched.by_output.get(system, ())
     lines = sum(sum(map(bool, document.source_words)) for document in documents)
     passages = [passage for document in documents for passage in document.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
