@@ -18,7 +18,7 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import compare
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.show import Table
+from coverage_eval.core.report import Table
 from coverage_eval.core.texts import read_segments
 from coverage_eval.core.writing import write_lines
 

@@ -21,9 +21,10 @@ from coverage_eval.cli.output import CLOSED
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import zip_lines
+from coverage_eval.core.formats import csv_record, is_formula, json_line
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.metric import output_file_setting, setting
-from coverage_eval.core.show import csv_record, format_p, is_formula, json_line
+from coverage_eval.core.report import format_p
 from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.coverage.null_scores import judge_flags
@@ -214,7 +215,7 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
 
     Returns:
         How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.show.is_formula`).
+        as formulas (:func:`~coverage_eval.core.formats.is_formula`).
 
     Raises:
         DataError: The file cannot be written; a cell of TSV has a tab or a line end.

@@ -19,7 +19,7 @@ import click
 from coverage_eval.cli.help import HINTS, HelpFormat, suggest
 from coverage_eval.cli.messages import ENCODING_FALLBACK, say, wrap
 from coverage_eval.core.errors import CoverageEvalError, ReadingNote
-from coverage_eval.core.show import escape_controls
+from coverage_eval.core.escapes import escape_controls
 from coverage_eval.registry import METRICS
 from coverage_eval.version import __version__
 from fast_align_wrapper import AlignerError

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from textwrap import fill
 from typing import TextIO
 
-from coverage_eval.core.show import escape_controls, spell_utf16
+from coverage_eval.core.escapes import escape_controls, spell_utf16
 
 ENCODING_FALLBACK = "coverage-eval"
 """The name of the error handler for characters that a stream's encoding lacks."""

@@ -30,8 +30,9 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 from coverage_eval.core.features import Feature
 from coverage_eval.core.files import FileText, Text
+from coverage_eval.core.formats import FORMATS
 from coverage_eval.core.metric import Metric, output_file_setting, setting
-from coverage_eval.core.show import FORMATS, OF_ONE_TABLE
+from coverage_eval.core.report import ROWS
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.tables import TextTable, column_for
 from coverage_eval.core.texts import check_stdin, is_table, open_text, split_name
@@ -217,7 +218,7 @@ class Output:
         Args:
             what: The option or command that makes several tables.
         """
-        if self.output_format in OF_ONE_TABLE:
+        if self.output_format in ROWS:
             name = self.output_format.upper()
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 

@@ -24,8 +24,8 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
+from coverage_eval.core.report import Cell, Table
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import Cell, Table
 from coverage_eval.registry import METRICS, metric_class
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)

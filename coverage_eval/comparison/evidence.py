@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import aligner_of
+from coverage_eval.core.machine import LazyRows
 from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import LazyRows
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer
 

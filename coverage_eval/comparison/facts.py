@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.metric import Formula, Measure, Metric, Statistics
+from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import SIGNIFICANT
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
     SignificanceTest,

@@ -11,7 +11,7 @@ import numpy as np
 from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.table import Comparison, unusable_systems
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show import SIGNIFICANT, format_figure, format_p
+from coverage_eval.core.report import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import min_resamples
 
 MAX_SEGMENTS = 5

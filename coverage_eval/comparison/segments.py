@@ -26,9 +26,10 @@ from coverage_eval.comparison.evidence import (
     styled_runs,
 )
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.core.formats import json_line
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
+from coverage_eval.core.report import Cell, Report, Table, format_figure
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import Cell, LazyRows, Printable, Table, format_figure, json_line
 from coverage_eval.core.tokenizers import Segment, Tokenizer
 from coverage_eval.version import __version__
 from fast_align_wrapper.links import Links
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
 
 
-def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
+def comparison_segments_report(comparison: Comparison, worst: int | None = None) -> Report:
     """A row for each segment and system, with a column for each metric.
 
     Args:
@@ -51,13 +52,9 @@ def present_comparison_segments(comparison: Comparison, worst: int | None = None
         sign = -1 if first.higher_is_better is False else 1
         defined = [row for row in rows if isinstance(row[2], float)]
         shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
-    signatures = comparison.signatures
-    records = LazyRows(lambda row: dict(zip(header, row, strict=True)), shown)
-    return Printable(
-        (Table(header, shown),),
-        data={"signatures": signatures, "sentences": records},
-        signatures=tuple(signatures.values()),
-    )
+    signatures, table = comparison.signatures, Table(header, shown)
+    values = {"signatures": signatures, "sentences": table}
+    return Report((table,), values, signatures=tuple(signatures.values()))
 
 
 def evidence_lines(comparison: Comparison) -> Iterator[str]:

@@ -16,7 +16,7 @@ from coverage_eval.comparison.facts import (
 from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reason, Template
 from coverage_eval.core.checks import percent
 from coverage_eval.core.metric import Measure
-from coverage_eval.core.show import format_figure, format_p
+from coverage_eval.core.report import format_figure, format_p
 from coverage_eval.outputs.named import KINDS
 
 MAX_SENTENCES = 3

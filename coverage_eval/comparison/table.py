@@ -22,16 +22,11 @@ from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import Severity, require_integer, warn_of
+from coverage_eval.core.formats import render
+from coverage_eval.core.machine import LazyRows
 from coverage_eval.core.metric import Floats, Interval, Metric, Score, interval_ends
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, ScoreCell, Table
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import (
-    Cell,
-    LazyRows,
-    Printable,
-    ScoreCell,
-    Table,
-    render,
-)
 from coverage_eval.core.significance import (
     Difference,
     Pair,
@@ -188,7 +183,7 @@ class Comparison:
         Args:
             width: Digits after the decimal point.
         """
-        return render(present_comparison(self), "latex", digits=width)
+        return render(comparison_report(self), "latex", digits=width)
 
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw differences from the baseline with their intervals, a panel for each metric.
@@ -259,10 +254,11 @@ class Comparison:
         return most_different(self.measured, self.baseline, top)
 
     def __str__(self) -> str:
-        return render(present_comparison(self, signature=False), "text")
+        return render(comparison_report(self, signature=False), "text")
 
     def _repr_markdown_(self) -> str:
-        return render(Printable((comparison_table(self),), " ".join(_told(self))), "markdown")
+        title = " ".join(_sentences(self))
+        return render(Report((comparison_table(self),), title=title), "markdown")
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
@@ -283,9 +279,9 @@ _RECORDS = (
 )  # fmt: skip
 
 
-def present_comparison(
+def comparison_report(
     comparison: Comparison, breakdowns: Sequence[Table] = (), *, signature: bool = True
-) -> Printable:
+) -> Report:
     """The verdict, the table with its notes, and breakdowns.
 
     CSV is one table and has no breakdowns.
@@ -297,22 +293,24 @@ def present_comparison(
             says what the figures are, and each sentence of the verdict is a line. Data for
             programs always have them.
     """
-    tables = {"breakdowns": [table.to_dict() for table in breakdowns]} if breakdowns else {}
     table = comparison_table(comparison)
-    told = _told(comparison)
-    verdict = [Table((), (), notes=told)] if told and not signature else []
+    sentences = _sentences(comparison)
+    tables = [replace(table, formats=PEOPLE), *(replace(t, formats=PEOPLE) for t in breakdowns)]
     if not signature:
-        table = replace(table, notes=(brief_note(comparison, comparison.baseline),), signatures=())
-    return Printable(
-        (*verdict, table, *breakdowns),
-        title=" ".join(told) if signature else "",
-        records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
-        data=comparison_as_dict(comparison) | tables,
-        numbers=[cell.value for row in table.rows for cell in row if isinstance(cell, ScoreCell)],
-    )
+        note = brief_note(comparison, comparison.baseline)
+        tables[0] = replace(tables[0], notes=(note,), signatures=())
+        if sentences:
+            tables.insert(0, Table((), (), notes=sentences, formats=PEOPLE))
+    records = list(_records(comparison))
+    scores = [(record[_RECORDS.index("score")],) for record in records]
+    tables += [Table(_RECORDS, records, formats=ROWS), Table(("score",), scores, formats=NUMBERS)]
+    values = comparison_as_dict(comparison)
+    if breakdowns:
+        values["breakdowns"] = [table.to_dict() for table in breakdowns]
+    return Report(tuple(tables), values, " ".join(sentences) if signature else "")
 
 
-def _told(comparison: Comparison) -> tuple[str, ...]:
+def _sentences(comparison: Comparison) -> tuple[str, ...]:
     """The sentences of the verdict, if systems were tested."""
     is_tested = comparison.others and comparison.test.resamples
     return comparison.verdict_sentences if is_tested else ()

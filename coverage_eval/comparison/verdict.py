@@ -14,7 +14,7 @@ from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
 from coverage_eval.comparison.facts import Facts, PairTest
-from coverage_eval.core.show import SIGNIFICANT
+from coverage_eval.core.report import SIGNIFICANT
 
 MAX_NAMED = 3
 """Systems that a sentence names; of more it gives the number."""

@@ -146,6 +146,35 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
+class LazyRows(Sequence[T]):
+    """Rows computed on demand: a function of the items of other sequences.
+
+    >>> rows = LazyRows(lambda number, word: (number, word.upper()), range(1, 3), ["a", "b"])
+    >>> rows[:2], rows[-1], len(rows)
+    ([(1, 'A'), (2, 'B')], (2, 'B'), 2)
+
+    Args:
+        function: Takes an item of each sequence.
+        sequences: At least one, all of one length; arrays are allowed.
+    """
+
+    def __init__(self, function: Callable[..., T], *sequences: Any) -> None:
+        self._function = function
+        self._sequences = sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences[0])
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._function, *self._sequences)
+
+    def __getitem__(self, index: Any) -> Any:
+        numbers = range(len(self))[index]
+        if isinstance(numbers, range):
+            return [self[number] for number in numbers]
+        return self._function(*(sequence[numbers] for sequence in self._sequences))
+
+
 class DiskList(Sequence[T]):
     """A list of items that can be pickled, in a temporary file.
 

@@ -22,7 +22,7 @@ from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
-from coverage_eval.core.show import ScoreCell
+from coverage_eval.core.report import ScoreCell
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Floats, Metric, Score, Statistics
-from coverage_eval.core.show import LazyRows
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.core.tokenizers import Tokenizer
 

@@ -8,7 +8,7 @@ from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.show import Printable, Table
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, Table
 from coverage_eval.papers.printed import PrintedTable
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def sign(gain: float) -> bool | None:
     return None if gain == 0 else gain > 0
 
 
-def present_audits(audits: Sequence[Audit]) -> Printable:
+def audits_report(audits: Sequence[Audit]) -> Report:
     """The claims that are not confirmed, and how many others hold.
 
     CSV has a row for every claim, with all its exceptions and where it is made; JSON has every
@@ -190,27 +190,30 @@ def present_audits(audits: Sequence[Audit]) -> Printable:
     claims = [(audit.name, claim) for audit in audits for claim in audit.claims]
     doubted = [(name, claim) for name, claim in claims if claim.verdict is not Verdict.CONFIRMED]
     doubted.sort(key=lambda item: _FAILURES.index(item[1].verdict))
-    return Printable(
-        (
-            Table(
-                ("verdict", "audit", "claim"),
-                tuple((claim.verdict.value, name, claim.text) for name, claim in doubted),
-                notes=(
-                    f"{len(claims) - len(doubted)} other claims hold. All facts: "
-                    "coverage-eval audit -f json",
-                ),
-            ),
+    overview = Table(
+        ("verdict", "audit", "claim"),
+        [(claim.verdict.value, name, claim.text) for name, claim in doubted],
+        notes=(
+            f"{len(claims) - len(doubted)} other claims hold. All facts: "
+            "coverage-eval audit -f json",
         ),
-        records=Table(
-            ("audit", "claim", "verdict", "exceptions", "place"),
-            tuple(
-                (name, claim.text, claim.verdict.value, _exceptions(claim), claim.citation)
-                for name, claim in claims
-            ),
-        ),
-        data={"audits": [audit.to_dict() for audit in audits]},
-        numbers=tuple(len(claim.exceptions) for _, claim in claims),
+        formats=PEOPLE,
     )
+    records = Table(
+        ("audit", "claim", "verdict", "exceptions", "place"),
+        [
+            (name, claim.text, claim.verdict.value, _exceptions(claim), claim.citation)
+            for name, claim in claims
+        ],
+        formats=ROWS,
+    )
+    counts = _count_exceptions([claim for _, claim in claims])
+    return Report((overview, records, counts), {"audits": audits})
+
+
+def _count_exceptions(claims: Sequence[Claim]) -> Table:
+    """The number of facts that do not hold, for each claim."""
+    return Table(("exceptions",), [(len(claim.exceptions),) for claim in claims], formats=NUMBERS)
 
 
 _FAILURES = (Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.UNCHECKED, Verdict.CONFIRMED)
@@ -224,7 +227,7 @@ def _exceptions(claim: Claim) -> str:
     return claim.unchecked or counted
 
 
-def present_audit(audit: Audit) -> Printable:
+def audit_report(audit: Audit) -> Report:
     """One audit: its claims, those that fail first, and the facts against them.
 
     CSV and JSON have every fact of every claim.
@@ -247,20 +250,18 @@ def present_audit(audit: Audit) -> Printable:
             f"{holding} of {len(rows)} facts hold. "
             f"All facts: coverage-eval audit {audit.name} -f csv",
         ),
+        formats=PEOPLE,
     )
-    facts = Table(_FACT_HEADER, against, "Facts against a claim")
+    facts = Table(_FACT_HEADER, against, "Facts against a claim", formats=PEOPLE)
     records = [
         (claim.text, claim.verdict.value, *row)
         for claim in audit.claims
         for row in [*map(_fact_row, claim.facts)] or [(claim.unchecked, "", "", "", "")]
     ]
-    return Printable(
-        (facts, overview) if against else (overview,),
-        title=f"{audit.name}: {audit.title}",
-        records=Table(("claim", "verdict", *_FACT_HEADER), tuple(records)),
-        data=audit.to_dict(),
-        numbers=tuple(len(claim.exceptions) for claim in audit.claims),
-    )
+    tables = [facts, overview] if against else [overview]
+    tables.append(Table(("claim", "verdict", *_FACT_HEADER), records, formats=ROWS))
+    tables.append(_count_exceptions(audit.claims))
+    return Report(tuple(tables), audit.to_dict(), f"{audit.name}: {audit.title}")
 
 
 def _fact_row(fact: Fact) -> tuple[str, ...]:

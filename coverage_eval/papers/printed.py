@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import FileText, PathLike, file_name
-from coverage_eval.core.show import Printable, Table
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, Table
 
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
@@ -212,7 +212,7 @@ def load_figure1() -> Figure1:
     return Figure1(tuple(map(tuple, data["scores"])), attention)
 
 
-def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Printable:
+def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Report:
     """Compare a user's table with printed ones.
 
     Args:
@@ -240,16 +240,16 @@ def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Printabl
         directions += _compare_directions(table, found, figures)
     records = [("cell", table, system, None, *rest, None) for table, system, *rest in cells]
     records += [("direction", *row[:-1], None, row[-1]) for row in directions]
-    shown = ((_CELL, cells), (_DIRECTION, directions))
-    return Printable(
-        tuple(Table(header, tuple(rows)) for header, rows in shown if rows),
-        records=Table(("kind", *_DIRECTION[:-1], "difference", "direction"), tuple(records)),
-        data={
-            "cells": [dict(zip(_CELL, row, strict=True)) for row in cells],
-            "directions": [dict(zip(_DIRECTION, row, strict=True)) for row in directions],
-        },
-        numbers=tuple(row[-1] for row in cells),
-    )
+    differences = [(row[-1],) for row in cells]
+    named = {
+        "cells": Table(_CELL, cells, formats=PEOPLE),
+        "directions": Table(_DIRECTION, directions, formats=PEOPLE),
+    }
+    header = ("kind", *_DIRECTION[:-1], "difference", "direction")
+    shown = [table for table in named.values() if table.rows]
+    shown.append(Table(header, records, formats=ROWS))
+    shown.append(Table(("difference",), differences, formats=NUMBERS))
+    return Report(tuple(shown), named)
 
 
 def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:

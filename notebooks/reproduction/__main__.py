@@ -22,7 +22,7 @@ import pandas as pd
 from score import FORMS, table_file
 from systems import Settings, mean_and_half_width, ratio_of_turns
 
-from coverage_eval.core.show import SIGNIFICANT
+from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Claim, Fact, Verdict

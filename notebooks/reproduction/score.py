@@ -31,12 +31,12 @@ from systems import TABLES, System
 
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.comparison.table import compare, present_comparison
+from coverage_eval.comparison.table import compare, comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count_texts
+from coverage_eval.core.formats import render
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import render
 from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.papers.printed import load_table
@@ -141,7 +141,7 @@ def score_run(run: Path, table: str) -> str:
             comparison = compare(
                 hypotheses, references, sources, aligner, metrics=table_metrics(aligner)
             )
-            result = present_comparison(comparison)
+            result = comparison_report(comparison)
             name = table_file(table, form)
             write_lines(run / f"{name}.csv", [render(result, "csv", digits=6)])
             rows = [

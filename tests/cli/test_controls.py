@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.core.show import HIDDEN as HIDDEN_CHARACTERS
+from coverage_eval.core.escapes import HIDDEN as HIDDEN_CHARACTERS
 from tests.conftest import COMMAND, RunCli
 
 C0, C1, OVERRIDE = "\x1b[31m", "\x9b31m", "\u202e"

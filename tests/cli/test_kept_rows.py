@@ -11,7 +11,8 @@ import pytest
 
 from coverage_eval.cli.kept_rows import free_names, write_records
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show import Printable, Table, is_formula, render
+from coverage_eval.core.formats import is_formula, render
+from coverage_eval.core.report import Report, Table
 from coverage_eval.core.tables import TextTable
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
@@ -132,7 +133,7 @@ def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
 def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
     assert [text for text in FORMULAS + HARMLESS if is_formula(text)] == FORMULAS
     table = Table(("=a", "b"), tuple((text, 1.5) for text in FORMULAS))
-    (tmp_path / "printed.csv").write_text(render(Printable((table,)), "csv"), newline="")
+    (tmp_path / "printed.csv").write_text(render(Report((table,)), "csv"), newline="")
     rows = [{"=a": text, "b": 1.5} for text in FORMULAS]
     assert write_records(str(tmp_path / "kept.csv"), ["=a", "b"], rows) == len(FORMULAS)
     for name in ("printed.csv", "kept.csv"):

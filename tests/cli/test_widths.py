@@ -14,7 +14,8 @@ import pytest
 from rich.console import Console
 
 from coverage_eval.cli import output
-from coverage_eval.core.show import Printable, render
+from coverage_eval.core.formats import render
+from coverage_eval.core.report import Report
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 from tests.conftest import ROOT
 
@@ -51,7 +52,7 @@ def test_no_table_is_cut(name, run_cli, demonstration):
     texts = {}
 
     def render_at_all_widths(
-        printable: Printable, form: str, *, digits: int, console: Console, **_: object
+        printable: Report, form: str, *, digits: int, console: Console, **_: object
     ) -> Iterator[str]:
         texts[0] = render(printable, digits=digits)
         for columns in WIDTHS:

@@ -12,7 +12,7 @@ from coverage_eval.comparison.segments import evidence_records
 from coverage_eval.comparison.table import Comparison, compare, compare_result
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count_texts
-from coverage_eval.core.show import Table
+from coverage_eval.core.report import Table
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, SoftDROP

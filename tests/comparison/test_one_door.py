@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.table import present_comparison
-from coverage_eval.core.show import render
+from coverage_eval.comparison.table import comparison_report
+from coverage_eval.core.formats import render
 
 OUTPUTS = ("careful", "repeating", "dropping")
 REF, SRC, MODEL = ("--ref", "test.en"), ("--src", "test.de"), ("--model", "model")
@@ -93,7 +93,7 @@ def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], l
             **options,
         )
     found = [finding.message for finding in comparison.measured.findings]
-    return json.loads(render(present_comparison(comparison), "json")), found
+    return json.loads(render(comparison_report(comparison), "json")), found
 
 
 @pytest.mark.slow

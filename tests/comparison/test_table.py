@@ -8,7 +8,7 @@ import sacrebleu
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.columns import fit_words
-from coverage_eval.comparison.segments import present_comparison_segments
+from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison, compare, unusable_systems
 from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.core.significance import (
@@ -226,5 +226,5 @@ def test_a_right_segment_without_a_4_gram_is_undefined_and_not_the_worst():
     outputs = ["( Applause )", "a red mouse on the hill"]
     found = compare({"a": outputs}, references, metrics=["bleu"], resamples=0)
     assert found.measured.segment_scores("bleu", "a")[0] is None
-    (shown,) = present_comparison_segments(found, worst=1).tables
+    (shown,) = comparison_segments_report(found, worst=1).tables
     assert [row[0] for row in shown.rows] == [2]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from coverage_eval.core.show import FORMATS, render
+from coverage_eval.core.formats import FORMATS, render
 from coverage_eval.papers import (
     audit_tables,
     printed,
 )
 from coverage_eval.papers.audit_tables import AUDITS, run_audit
-from coverage_eval.papers.claims import Audit, Claim, Verdict, present_audit
+from coverage_eval.papers.claims import Audit, Claim, Verdict, audit_report
 from coverage_eval.papers.printed import PrintedTable, load_figure1, load_table
 from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
@@ -39,7 +39,7 @@ def test_every_audit_names_its_places_and_facts_and_can_be_printed(name):
         names = [fact.what for fact in claim.facts]
         assert len(set(names)) == len(names)
     for form in FORMATS:
-        assert render(present_audit(audit), form)
+        assert render(audit_report(audit), form)
 
 
 def test_an_unknown_audit_is_refused():

@@ -4,14 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.core.formats import numbers
 from coverage_eval.papers.claims import (
     Audit,
     Claim,
     Fact,
     Verdict,
+    audit_report,
+    audits_report,
     better,
-    present_audit,
-    present_audits,
 )
 from coverage_eval.papers.printed import load_table
 
@@ -51,8 +52,7 @@ def test_the_verdict_follows_from_the_facts_that_decide(facts):
 def test_the_table_of_facts_says_what_each_one_shows():
     for holds, shown in ((True, "yes"), (False, "no"), (None, "cannot tell")):
         claim = Claim("z", "p. 1", (Fact("a < b", "1", "2", "so", holds=holds),))
-        records = present_audit(Audit("x", "t", (claim,))).records
-        assert records is not None
+        (records,) = audit_report(Audit("x", "t", (claim,))).tables_for("csv")
         assert records.rows[0][-1] == shown
     assert Claim("z", "p. 1", (), unchecked="no data").verdict is Verdict.UNCHECKED
 
@@ -68,10 +68,10 @@ def test_all_exceptions_and_their_number_are_in_csv():
     for number, cell in enumerate(["", "1 of 2: a", "2 of 3: a; b", "3 of 4: a; b; c"]):
         facts = [Fact(what, "1", "2", "no", holds=False) for what in "abc"[:number]]
         good = Fact("good", "1", "1", "equal", holds=True)
-        shown = present_audits([Audit("x", "t", (Claim("z", "p. 1", (good, *facts)),))])
-        assert shown.records is not None
-        assert shown.records.rows[0][3:] == (cell, "p. 1")
-        assert shown.numbers == (number,)
+        shown = audits_report([Audit("x", "t", (Claim("z", "p. 1", (good, *facts)),))])
+        (records,) = shown.tables_for("csv")
+        assert records.rows[0][3:] == (cell, "p. 1")
+        assert list(numbers(shown, 2)) == [str(number)]
 
 
 def test_better_follows_the_direction_of_the_metric():

@@ -26,7 +26,8 @@ def test_the_printed_tables_agree_with_themselves(tmp_path):
         for name in TABLES:
             for (system, dataset, metric), cell in load_table(name).cells.items():
                 writer.writerow([metric, cell.value, system, dataset])
-    found = compare_scores(tmp_path / "my.csv").data
+    values = compare_scores(tmp_path / "my.csv").values
+    found = {name: table.to_records() for name, table in values.items()}
     assert len(found["cells"]) == sum(len(load_table(name).cells) for name in TABLES)
     assert {cell["difference"] for cell in found["cells"]} == {0.0}
     assert {item["direction"] for item in found["directions"]} <= {"same", "tie"}
@@ -39,7 +40,7 @@ def test_directions_agree_with_a_plain_count(tmp_path):
     generator = random.Random(1)
     ours = {key: cell.value + generator.choice((-1, 0, 1)) for key, cell in table.cells.items()}
     lines = (f"{s},{d},{m},{value}" for (s, d, m), value in ours.items())
-    found = compare_scores(write(tmp_path, *lines)).data["directions"]
+    found = compare_scores(write(tmp_path, *lines)).values["directions"].to_records()
     opposite = 0
     for first in table.systems:
         for second in table.systems[table.systems.index(first) + 1 :]:
@@ -74,6 +75,6 @@ def test_a_bad_header_is_named(tmp_path):
 
 def test_a_table_can_be_chosen(tmp_path):
     path = write(tmp_path, "GUIDED,De-En,BLEU,1")
-    assert compare_scores(path, ["table2"]).data["cells"]
+    assert compare_scores(path, ["table2"]).values["cells"].rows
     with pytest.raises(DataError, match="no printed table has this figure"):
         compare_scores(path, ["table1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -14,12 +15,15 @@ from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import echo_findings, present_counted, print_lines, show, warn
+from coverage_eval.cli.output import echo_findings, print_lines, show, with_findings
+from coverage_eval.cli.score_report import score_report, segments_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import OTHER_ORDER, combine_findings
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.files import file_name
 from coverage_eval.core.machine import counted, parts, progress_bar
+from coverage_eval.core.metric import Formula, Score, Statistics
+from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.text_checks import check_texts
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
@@ -170,6 +174,25 @@ def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
       coverage-eval align aer test.links test.gold --confidence
     """
     rows = list(read_with_gold(links, gold))
-    printable = present_counted([metric() for metric in LINK_METRICS], AER.count(rows), output)
+    statistics = AER.count(rows)
+    formula, *others = (metric() for metric in LINK_METRICS)
+    if output.by_segment:
+        names = [other.name for other in others]
+        columns = [other.scores_of(statistics) for other in others]
+        evidence = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        scores = formula.scores_of(statistics)
+        report = segments_report(formula.score(statistics), scores, evidence, worst=output.worst)
+    else:
+        figures = [formula] if output.score_only else [formula, *others]
+        report = score_report([_score(figure, statistics, output.drawn) for figure in figures])
     findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
-    show(warn(printable, findings, (), strict=output.strict), output)
+    echo_findings(findings, strict=output.strict)
+    show(with_findings(report, findings), output)
+
+
+def _score(figure: Formula, statistics: Statistics, resamples: int) -> Score:
+    """A figure of a corpus of links, with its interval if there are resamples."""
+    score = figure.score(statistics)
+    if not resamples:
+        return score
+    return replace(score, interval=bootstrap_interval(figure, statistics, resamples=resamples))

@@ -21,7 +21,7 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import option, parse_list
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show import Cell, LazyRows, Printable, Table
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
 from coverage_eval.core.texts import read_segments
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
@@ -103,37 +103,28 @@ def score(file: str, names: list[str] | None, per_word: bool, output: options.Ou
       coverage-eval attention score maps.npz -m confidence
     """
     table = score_table(read_maps(file), names or tuple(SCORES))
-    show((_present_words if per_word else _present_segments)(table), output)
+    show(_word_report(table) if per_word else _segment_report(table), output)
 
 
-def _present_segments(scores: ScoreTable) -> Printable:
+def _segment_report(scores: ScoreTable) -> Report:
     """One row per segment, counted from 1, and one for the corpus; JSON adds words' coverage."""
-    segments = scores.segments
     corpus = _cells(scores.corpus)
     header = ("segment", *scores.corpus, "over_attended_words", "under_attended_words")
     signature = str(scores.signature)
-
-    def row(index: int) -> tuple[Cell, ...]:
-        if index == len(segments):
-            return "corpus", *corpus, None, None
-        item = segments[index]
-        return str(index + 1), *_cells(item.values), *map(" ".join, _outstanding(item).values())
-
-    def plain(index: int) -> dict[str, Any]:
-        item = segments[index]
-        scored = {"segment": index + 1, **item.values, "coverage": list(item.coverage)}
-        return scored | _outstanding(item)
-
-    rows = LazyRows(row, range(len(segments) + 1))
-    objects = LazyRows(plain, range(len(segments)))
-    return Printable(
-        (Table(header, rows, signatures=(signature,)),),
-        data={"signature": signature, "corpus": scores.corpus, "segments": objects},
-        numbers=corpus,
-    )
+    rows: list[tuple[Cell, ...]] = []
+    objects: list[dict[str, Any]] = []
+    for number, item in enumerate(scores.segments, start=1):
+        words = _outstanding(item)
+        rows.append((str(number), *_cells(item.values), *map(" ".join, words.values())))
+        objects.append({"segment": number, **item.values, "coverage": item.coverage, **words})
+    rows.append(("corpus", *corpus, None, None))
+    table = Table(header, rows, signatures=(signature,), formats=PEOPLE | ROWS)
+    numbers = Table(tuple(scores.corpus), [corpus], formats=NUMBERS)
+    values = {"signature": signature, "corpus": scores.corpus, "segments": objects}
+    return Report((table, numbers), values)
 
 
-def _present_words(scores: ScoreTable) -> Printable:
+def _word_report(scores: ScoreTable) -> Report:
     """One row per source word: segment and position from 1, coverage, over- or under-attended."""
     header = ("segment", "position", "word", "coverage", "attended")
     rows: list[tuple[Cell, ...]] = []
@@ -143,7 +134,7 @@ def _present_words(scores: ScoreTable) -> Printable:
             rows.append((number, i + 1, word, coverage, attended))
     signature = str(scores.signature)
     table = Table(header, rows, signatures=(signature,))
-    return Printable((table,), data={"signature": signature, "words": table.to_records()})
+    return Report((table,), {"signature": signature, "words": table})
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:

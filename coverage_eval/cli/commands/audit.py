@@ -8,7 +8,7 @@ from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import show
 from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
-from coverage_eval.papers.claims import present_audit, present_audits
+from coverage_eval.papers.claims import audit_report, audits_report
 from coverage_eval.papers.printed import TABLES, compare_scores
 
 
@@ -46,6 +46,6 @@ def audit(name: str | None, scores: str | None, output: options.Output) -> None:
         tables = TABLES_OF_AUDITS[name] if name else TABLES
         show(compare_scores(scores, tables), output)
     elif name:
-        show(present_audit(run_audit(name)), output)
+        show(audit_report(run_audit(name)), output)
     else:
-        show(present_audits(list(run_audits().values())), output)
+        show(audits_report(list(run_audits().values())), output)

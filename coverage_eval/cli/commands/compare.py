@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +14,19 @@ from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.help import GROUPS, FiniteRange, as_object, option, parse_list
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import CLOSED, print_lines, show, warn
+from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, with_findings
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.external_scores import read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
-from coverage_eval.comparison.segments import evidence_lines, present_comparison_segments
-from coverage_eval.comparison.table import Comparison, compare_result, present_comparison
+from coverage_eval.comparison.segments import comparison_segments_report, evidence_lines
+from coverage_eval.comparison.table import Comparison, compare_result, comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_file
 from coverage_eval.core.machine import parts, progress_bar
 from coverage_eval.core.metric import Metric, setting
-from coverage_eval.core.show import Printable
+from coverage_eval.core.report import Report
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
@@ -260,14 +260,14 @@ class TableOptions:
         if (self.breakdown or self.worst) and not self.sentence_level:
             output.require_several("--breakdown" if self.breakdown else "--worst")
 
-    def present(self, comparison: Comparison, *, signature: bool) -> Printable:
+    def make(self, comparison: Comparison, *, signature: bool) -> Report:
         """The table of systems with its breakdowns, or the segments.
 
         Raises:
             click.UsageError: A breakdown needs another metric or text.
         """
         if self.sentence_level:
-            return present_comparison_segments(comparison, self.worst)
+            return comparison_segments_report(comparison, self.worst)
         tables = []
         if self.breakdown:
             with _usage_errors("--breakdown"):
@@ -275,7 +275,7 @@ class TableOptions:
                 tables = comparison.break_down(names)
         if self.worst:
             tables.append(comparison.most_different(self.worst))
-        return present_comparison(comparison, tables, signature=signature)
+        return comparison_report(comparison, tables, signature=signature)
 
 
 @contextmanager
@@ -320,20 +320,20 @@ def compare(
     comparison = asked.compare(evidence=bool(tables.breakdown or tables.worst or is_detailed))
     result = comparison.measured
     is_brief = output.output is None and output.output_format == "text"
-    printable = tables.present(comparison, signature=signature or not is_brief)
+    report = tables.make(comparison, signature=signature or not is_brief)
     worse = []
     if tables.fail_if_worse:
         with _usage_errors("--fail-if-worse"):
             worse = find_worse(comparison, tables.fail_if_worse)
-        data = printable.data | {"gate": gate_as_dict(tables.fail_if_worse, worse)}
-        printable = replace(printable, data=data)
-    printable = warn(printable, result.findings, result.features, strict=asked.strict)
+        report = report.with_values(gate=gate_as_dict(tables.fail_if_worse, worse))
+    echo_findings(result.findings, strict=asked.strict)
     if output.output and Path(output.output).suffix.lower() in PICTURES:
         save_figure(comparison.plot_differences()[0], output.output)
     elif is_detailed:
         print_lines(evidence_lines(comparison), output.output, as_is=True)
     else:
-        show(printable, output, signed=signature)  # once nothing can fail any more
+        report = with_findings(report, result.findings, result.features)
+        show(report, output, signatures=signature)  # once nothing can fail any more
     for item in worse:
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:

@@ -9,7 +9,7 @@ import click
 from coverage_eval.cli import options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import show
-from coverage_eval.core.show import Printable
+from coverage_eval.core.report import Report
 from coverage_eval.demonstration import demonstrate
 
 
@@ -29,4 +29,4 @@ def demo(folder: Path | None, signature: bool, output: options.Output) -> None:
       coverage-eval demo --folder trial
     """
     output.require_several("demo")
-    show(Printable(tuple(demonstrate(folder))), output, signed=signature)
+    show(Report(tuple(demonstrate(folder))), output, signatures=signature)

@@ -13,13 +13,14 @@ from coverage_eval.cli.commands.segment import gate_documents, with_passages
 from coverage_eval.cli.help import Percentage, as_object, option
 from coverage_eval.cli.kept_rows import SegmentGate, rows_file
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import present_result, present_scores, show, warn
+from coverage_eval.cli.output import echo_findings, show, with_findings
+from coverage_eval.cli.score_report import score_report, segment_report
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.machine import progress_bar
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
 from coverage_eval.core.result import Result
-from coverage_eval.core.show import Cell, Printable, Table
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
@@ -116,18 +117,24 @@ def omissions(
     reasons = reasons_of(named, flagged, error)
     matched = result.of(Documents)
     cut = matched.by_output[result.systems[0]] if matched else ()
-    if not output.by_segment:
-        printed = _present_flags(result, flagged, reasons, output)
+    if output.by_segment:
+        report = segment_report(
+            result,
+            worst=output.worst,
+            show_texts=not output.sentence_level,
+            has_error=flagged if documents else [*map(bool, reasons)],
+            # Lines that were left out are no empty outputs.
+            reasons=None if documents else reasons,
+        )
     else:
-        shown = None if documents else reasons  # lines that were left out are no empty outputs
-        has_error = flagged if documents else [*map(bool, reasons)]
-        printed = present_result(result, output, has_error=has_error, reasons=shown)
+        report = _flag_report(result, flagged, reasons, output.drawn)
     if documents:
-        printed = with_passages(printed, cut, output)
-    printed = warn(printed, result.findings, result.features, strict=output.strict)
+        report = with_passages(report, cut)
+    echo_findings(result.findings, strict=output.strict)
     rows = None if documents else rows_file(texts, output)
     if rows is None:
-        show(printed, output, signed=signature)
+        report = with_findings(report, result.findings, result.features)
+        show(report, output, signatures=signature)
     if trust:
         fitted = result.fitted[name]
         assert isinstance(fitted, FittedFlags)
@@ -146,14 +153,14 @@ def omissions(
         gate.judge(flagged, named, chances, share, error)
 
 
-def _present_flags(
-    result: Result, flagged: Sequence[bool], reasons: Sequence[str], output: options.ScoreOutput
-) -> Printable:
+def _flag_report(
+    result: Result, flagged: Sequence[bool], reasons: Sequence[str], resamples: int
+) -> Report:
     """How many segments are flagged, and the strongest span of each of the worst."""
     ((name, metric),) = result.metrics.items()
-    score = result.score(name, resamples=output.drawn)
-    printed = present_scores([score])
-    (scores,) = printed.tables
+    score = result.score(name, resamples=resamples)
+    report = score_report([score])
+    (scores,) = report.tables
     strength = {
         i: value or 0.0 for i, value in enumerate(result.segment_scores(name)) if flagged[i]
     }
@@ -175,10 +182,9 @@ def _present_flags(
         if worst
         else (),
         signatures=scores.signatures,
+        formats=PEOPLE,
     )
-    return replace(
-        printed, tables=(table,), records=scores, numbers=[row[1] for row in scores.rows]
-    )
+    return replace(report, tables=(table, replace(scores, formats=ROWS | NUMBERS)))
 
 
 def _shortened(text: str, width: int) -> str:

@@ -16,7 +16,7 @@ from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.show import escape_controls
+from coverage_eval.core.escapes import escape_controls
 
 
 @click.command("report", cls=options.Command, endings=(".html",))

@@ -12,7 +12,8 @@ from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import options
 from coverage_eval.cli.help import add_options, as_object, click_option, option
 from coverage_eval.cli.kept_rows import SegmentGate, rows_file
-from coverage_eval.cli.output import present_result, show, warn
+from coverage_eval.cli.output import echo_findings, show, with_findings
+from coverage_eval.cli.score_report import score_report, segment_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.machine import progress_bar
@@ -80,11 +81,15 @@ def score_command(name: str) -> click.Command:
             metric = make_metric(chosen, {"aligner": made, **words, **settings})
             evaluation = Evaluation(texts, {chosen: metric}, features, jobs, output.by_segment)
             result = evaluation.run(progress)
-        printed = present_result(result, output)
-        printed = warn(printed, result.findings, result.features, strict=output.strict)
+        if output.by_segment:
+            show_texts = not output.sentence_level
+            report = segment_report(result, worst=output.worst, show_texts=show_texts)
+        else:
+            report = score_report([result.score(chosen, resamples=output.drawn)])
+        echo_findings(result.findings, strict=output.strict)
         rows = None if kind.higher_is_better else rows_file(texts, output)
         if rows is None:
-            show(printed, output)
+            show(with_findings(report, result.findings, result.features), output)
         if gate.is_given or rows:
             scores = result.segment_scores(chosen)
             reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]

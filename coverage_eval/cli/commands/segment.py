@@ -14,9 +14,10 @@ from coverage_eval.cli.help import as_object
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
 from coverage_eval.core.errors import Finding
+from coverage_eval.core.formats import json_line, render_lines
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.metric import file_setting, output_file_setting, setting
-from coverage_eval.core.show import OF_ONE_TABLE, Printable, Table, json_line, render_lines
+from coverage_eval.core.report import PEOPLE, Report, Table
 
 if TYPE_CHECKING:
     from coverage_eval.documents.segment import Segmentation
@@ -139,9 +140,9 @@ def _lines(found: Sequence[Segmentation], form: str) -> Iterator[str]:
         }
         for cut in found
     ]
-    cells = [tuple(row.values()) for row in rows]
-    pieces = Printable((Table(COLUMNS, cells),), data={"documents": documents, "pieces": rows})
-    return render_lines(pieces, form)
+    table = Table(COLUMNS, [tuple(row.values()) for row in rows])
+    report = Report((table,), {"documents": documents, "pieces": table})
+    return render_lines(report, form, as_is=True)
 
 
 def gate_documents(
@@ -198,12 +199,8 @@ def document_figures(cut: Segmentation) -> dict[str, Any]:
     }
 
 
-def with_passages(
-    printed: Printable, documents: Sequence[Segmentation], output: options.ScoreOutput
-) -> Printable:
-    """Put missing lines, and text that belongs to none, before what is printed of segments."""
-    if output.score_only or output.output_format in OF_ONE_TABLE:
-        return printed
+def with_passages(report: Report, documents: Sequence[Segmentation]) -> Report:
+    """Put missing lines, and text that belongs to none, before what people see of segments."""
     passages = [passage for cut in documents for passage in cut.passages]
     extra = [
         (cut.name, piece)
@@ -219,17 +216,17 @@ def with_passages(
         ("missing", "lines", "words"),
         [(place(item.document, item), item.last - item.first + 1, item.words) for item in passages],
         "Lines without a translation" if passages else "No line is without a translation.",
+        formats=PEOPLE,
     )
     more = Table(
         ("extra", "words", "text"),
         [(place(name, piece.place), piece.words, piece.text) for name, piece in extra],
         "Text that belongs to no line",
+        formats=PEOPLE,
     )
-    data = {
-        **printed.data,
-        "passages": [passage._asdict() for passage in passages],
-        "additions": [{"document": name, **piece.to_dict()} for name, piece in extra],
-        "documents": [document_figures(cut) for cut in documents],
-    }
-    tables = (lost, *([more] if extra else []), *printed.tables)
-    return replace(printed, tables=tables, data=data)
+    tables = (lost, more, *report.tables) if extra else (lost, *report.tables)
+    return replace(report, tables=tables).with_values(
+        passages=[passage._asdict() for passage in passages],
+        additions=[{"document": name, **piece.to_dict()} for name, piece in extra],
+        documents=[document_figures(cut) for cut in documents],
+    )

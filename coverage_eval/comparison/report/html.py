@@ -13,7 +13,7 @@ from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
 from coverage_eval.comparison.report.page import (
-    Report,
+    Page,
     ViewedDocument,
     packed,
     render_page,
@@ -27,8 +27,9 @@ from coverage_eval.comparison.table import (
     comparison_notes,
     comparison_table,
 )
+from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import PHRASES, WORDS
-from coverage_eval.core.show import Table, legend
+from coverage_eval.core.report import Table
 from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting import SYSTEM_COLOURS
@@ -47,7 +48,7 @@ LISTED = 10
 """Words or n-grams of each system in a list."""
 
 
-def make_report(comparison: Comparison, **settings: Any) -> Report:
+def make_report(comparison: Comparison, **settings: Any) -> Page:
     """One HTML file to read, with a browser of segments; a notebook shows it.
 
     >>> import coverage_eval as ce
@@ -72,7 +73,7 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
     values = report_values(comparison, options)
     blocks = [("contents", _contents(comparison)), *_blocks(comparison, options)]
     styles = ("report.css", "document_table.css")
-    return Report(render_page("report.html", "report.js", styles, blocks=packed(blocks), **values))
+    return Page(render_page("report.html", "report.js", styles, blocks=packed(blocks), **values))
 
 
 def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.show import cell_lines, escape_controls, side
+from coverage_eval.core.escapes import escape_controls
+from coverage_eval.core.layout import cell_lines, side
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
@@ -31,8 +32,8 @@ _DIGITS = 2
 
 
 @dataclass(frozen=True)
-class Report:
-    """A complete report; a notebook shows it inline.
+class Page:
+    """A complete page; a notebook shows it inline.
 
     Attributes:
         html: The file's text.
@@ -50,7 +51,7 @@ class Report:
             file.write(self.html)
 
     def __repr__(self) -> str:
-        return f"<Report, {len(self.html) / 1e6:.1f} MB of HTML>"
+        return f"<Page, {len(self.html) / 1e6:.1f} MB of HTML>"
 
     def _repr_html_(self) -> str:
         # Without allow-same-origin, the script in the frame cannot touch the notebook.

@@ -18,19 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from coverage_eval.cli.options import ScoreOutput
-from coverage_eval.cli.output import present_segments
-from coverage_eval.core.machine import DiskList
-from coverage_eval.core.show import (
-    Cell,
-    LazyRows,
-    Printable,
-    ScoreCell,
-    Table,
-    format_figure,
-    format_p,
-    render,
-)
+from coverage_eval.cli.score_report import segments_report
+from coverage_eval.core.formats import numbers, render
+from coverage_eval.core.machine import DiskList, LazyRows
+from coverage_eval.core.report import Cell, Report, ScoreCell, Table, format_figure, format_p
 from coverage_eval.repetition.rep import REP
 from tests.rows import score_of, segment_scores_of
 
@@ -38,11 +29,11 @@ PEOPLE = ("text", "markdown", "latex")
 SIGNATURE = "REP|n:2|version:0"
 
 
-def one(header: tuple[str, ...], *rows: tuple[Cell, ...], **more: object) -> Printable:
-    return Printable((Table(header, rows, **more),))  # type: ignore[arg-type]
+def one(header: tuple[str, ...], *rows: tuple[Cell, ...], **more: object) -> Report:
+    return Report((Table(header, rows, **more),))  # type: ignore[arg-type]
 
 
-EVERYTHING = Printable(
+EVERYTHING = Report(
     (
         Table(
             ("system", "REP ↓"),
@@ -107,8 +98,8 @@ def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():
 
 
 def test_figures_alone_are_only_numbers():
-    assert list(EVERYTHING.figures(2)) == ["1.50 [1.00, 2.00]", "3.00 [2.50, 3.50]", "0.50"]
-    assert list(one(("a",), (1.0,)).figures(0)) == ["1"]
+    assert list(numbers(EVERYTHING, 2)) == ["1.50 [1.00, 2.00]", "3.00 [2.50, 3.50]", "0.50"]
+    assert list(numbers(one(("a",), (1.0,)), 0)) == ["1"]
 
 
 @pytest.mark.parametrize("name", PEOPLE)
@@ -126,7 +117,7 @@ def test_zero_has_no_sign_and_counts_have_no_decimals(name):
     text = render(one(("a", "b", "c", "d"), cells), name).replace("--", "–")  # of LaTeX
     assert "-0.00" not in text
     assert "3.00" not in text
-    assert list(one(("a",), (ScoreCell(-0.001),)).figures(2)) == ["0.00"]
+    assert list(numbers(one(("a",), (ScoreCell(-0.001),)), 2)) == ["0.00"]
 
 
 @given(st.floats(-1e12, 1e12), st.integers(0, 6))
@@ -204,14 +195,14 @@ def test_two_columns_that_are_too_wide_take_the_room_they_need():
 HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 
 
-def segments(worst: int | None) -> Printable:
+def segments(worst: int | None) -> Report:
     metric = REP()
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
-    return present_segments(
+    return segments_report(
         score_of(metric, HYPOTHESES, REFERENCES),
         segment_scores_of(metric, HYPOTHESES, REFERENCES),
         evidence=[{"marks": metric.evidence(*pair)} for pair in pairs],
-        output=ScoreOutput(sentence_level=True, worst=worst),
+        worst=worst,
         kinds=metric.kinds,
     )
 
@@ -222,7 +213,7 @@ def test_the_worst_are_segments_with_errors():
     assert [row[0] for row in errors.tables[0].rows] == [3, 1]
     (score,) = json.loads(render(errors, "json"))["scores"]
     assert [item["segment"] for item in score["sentences"]] == [3, 1]
-    assert len(list(errors.figures(2))) == 2
+    assert len(list(numbers(errors, 2))) == 2
 
 
 def test_positions_count_from_1_for_people_and_from_0_in_json():
@@ -241,7 +232,7 @@ NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max
 def render_table(
     header: Sequence[str], rows: Sequence[tuple[Cell, ...]], output_format: str
 ) -> str:
-    return render(Printable((Table(tuple(header), tuple(rows)),)), output_format)
+    return render(Report((Table(tuple(header), tuple(rows)),)), output_format)
 
 
 def cells(rows: list[tuple[int, str]]) -> list[str]:
@@ -306,8 +297,8 @@ def test_sequences_are_sliced_and_indexed_from_both_ends_as_lists_are(rows):
 def test_json_writes_lazy_rows_as_lists():
     squares = LazyRows(lambda n: {"n": n, "squares": LazyRows(lambda m: m * m, range(n))}, range(3))
     plain = [{"n": n, "squares": [m * m for m in range(n)]} for n in range(3)]
-    lazy, held = (render(Printable((), data=data), "json") for data in (squares, plain))
-    assert lazy == held == json.dumps(plain, indent=1)
+    lazy, held = (render(Report((), {"rows": rows}), "json") for rows in (squares, plain))
+    assert lazy == held == json.dumps({"rows": plain}, indent=1)
 
 
 # Terminals
@@ -319,7 +310,7 @@ def printed(*tables: Table, width: int = 60, no_color: bool = False) -> str:
     console = Console(
         force_terminal=True, color_system="standard", highlight=False, no_color=no_color
     )
-    return render(Printable(tables), columns=width, console=console)
+    return render(Report(tables), columns=width, console=console)
 
 
 TABLE = Table(
@@ -350,7 +341,7 @@ def test_a_pipe_gets_the_same_words_without_colours():
     wide = Table(("segment", "words"), ((1, "word " * 40), (2, "界 " * 40)), "A title")
     for table in (TABLE, wide):
         text = re.sub(r"\x1b\[[0-9;]*m", "", printed(table))
-        plain = render(Printable((table,)), columns=60)
+        plain = render(Report((table,)), columns=60)
         assert text.replace("Bold: best figure.", "").split() == plain.split()
 
 

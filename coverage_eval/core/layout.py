@@ -1,0 +1,316 @@
+"""A report as text and as Markdown: columns that are padded, and in text fit the window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import Any, TypeAlias
+
+from coverage_eval.core.escapes import escape_controls
+from coverage_eval.core.report import (
+    SIGNIFICANT,
+    Cell,
+    Kinds,
+    Report,
+    ScoreCell,
+    Style,
+    Table,
+    format_figure,
+)
+
+_GAP = "  "
+"""Between columns of text."""
+
+_MIN_WIDTH = 10
+"""No column of text is wrapped to fewer characters, unless its texts are shorter."""
+
+Line: TypeAlias = "tuple[str, str]"
+"""A line of a cell, and how a terminal shows it, such as ``bold red``."""
+
+
+# What LaTeX and pages share
+
+
+def cell_lines(cell: Cell, digits: int) -> list[str]:
+    """A cell as text, then the lines in small print below a score.
+
+    Hidden characters are escaped; each format escapes its own special characters. Spaces at the
+    edges are left out.
+    """
+    if isinstance(cell, ScoreCell):
+        return [format_figure(cell.value, digits), *cell.small_print(digits)]
+    if isinstance(cell, float):
+        return [format_figure(cell, digits)]
+    return ["" if cell is None else escape_controls(str(cell)).strip()]
+
+
+def side(column: Kinds, left: Kinds = frozenset({"text"})) -> str:
+    """How a column is aligned: ``right`` if it has numbers, and nothing that is on the left."""
+    return "right" if "number" in column and not column & left else "left"
+
+
+def legend(table: Table, *, star: bool = True, bold: bool = True) -> list[str]:
+    """One sentence on the marks in a table, or none.
+
+    Args:
+        table: The table.
+        star: Whether the format marks significant differences by a star.
+        bold: Whether the format prints the best figures in bold.
+    """
+    kinds = set().union(*table.kinds)
+    sentences = []
+    if star and "significant" in kinds:
+        sentences.append(f"*: p < {SIGNIFICANT:g}.")
+    if bold and "best" in kinds:
+        sentences.append("Bold: best figure.")
+    return [" ".join(sentences)] if sentences else []
+
+
+def _separated(parts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The lines of all parts, with an empty line between two."""
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        yield from part
+
+
+# Text
+
+
+def text(report: Report, style: Style) -> Iterator[str]:
+    """Titles, tables, notes and signatures, separated by empty lines.
+
+    On a console, a score significantly better than the baseline's is green and a worse one red;
+    so are words in brackets in notes that show segments.
+    """
+    return _separated(_text_parts(report, style))
+
+
+def _text_parts(report: Report, style: Style) -> Iterator[Iterable[str]]:
+    if report.title:
+        yield _paragraph(report.title, style, "bold")
+    for table in report.tables_for("text"):
+        if table.lines:
+            cells = (cell for row in table.rows for cell in row if isinstance(cell, ScoreCell))
+            lines = zip(table.signatures, cells, strict=True)
+            yield [f"{escape_controls(name)} = {cell.format(style.digits)}" for name, cell in lines]
+            continue
+        if table.title:
+            yield _paragraph(table.title, style, "bold")
+        if table.header:
+            yield _text_grid(table, style)
+        notes = [*legend(table, bold=style.console is not None), *table.notes]
+        look, highlight = ("dim", "") if table.header else ("", r"\[[^\]]+\]")
+        if notes:
+            yield [line for note in notes for line in _paragraph(note, style, look, highlight)]
+        if table.signatures and style.signatures:
+            yield [_coloured(escape_controls(line), "dim", style) for line in table.signatures]
+
+
+def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list[str]:
+    """A wrapped paragraph; a line that starts with a space is an example to copy, and stays.
+
+    Args:
+        whole: The paragraph.
+        style: The width, and the terminal if there is one.
+        look: How a terminal shows it.
+        highlight: What a terminal shows in red: a regular expression.
+    """
+    whole = escape_controls(whole)
+    is_whole = style.columns is None or whole.startswith(" ") or width_of(whole) <= style.columns
+    if is_whole and not style.console:
+        return [whole.rstrip()]
+    from rich import get_console
+    from rich.text import Text
+
+    marked = Text(whole, look)
+    if highlight:
+        marked.highlight_regex(highlight, "bold red")
+    lines = [marked] if is_whole else marked.wrap(get_console(), style.columns or 0)
+    return [_printed(line, style) for line in lines]
+
+
+def _coloured(line: str, look: str, style: Style) -> str:
+    """A line as a terminal shows it; elsewhere as it is, without spaces at its end."""
+    if not style.console:
+        return line.rstrip()
+    from rich.text import Text
+
+    return _printed(Text(line, look), style)
+
+
+def _printed(line: Any, style: Style) -> str:
+    """What a terminal is sent for a line, a :class:`rich.text.Text`."""
+    if not style.console:
+        plain: str = line.plain
+        return plain.rstrip()
+    with style.console.capture() as captured:
+        style.console.print(line, end="", soft_wrap=True)  # it fits, or is to be copied whole
+    shown: str = captured.get()
+    return shown
+
+
+def _text_grid(table: Table, style: Style) -> Iterator[str]:
+    """The rows in columns; on a terminal with colours."""
+
+    def lines(cell: Cell) -> list[Line]:
+        return _text_lines(cell, style.digits)
+
+    for line in _grid(
+        table, table.shown_columns, lines, frozenset({"text", "score"}), style.columns
+    ):
+        if style.console:
+            from rich.text import Text
+
+            yield _printed(Text(_GAP).join(Text(*piece) for piece in line), style)
+        else:
+            yield _GAP.join(words for words, _ in line).rstrip()
+
+
+def _text_lines(cell: Cell, digits: int) -> list[Line]:
+    first, *rest = cell_lines(cell, digits)
+    if not isinstance(cell, ScoreCell):
+        return [(first, "")]
+    colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
+    look = f"{'bold' if cell.best else ''} {colour}".strip()
+    return [(first + "*" * cell.significant, look), *((line, "dim") for line in rest)]
+
+
+# Markdown
+
+
+def markdown(report: Report, style: Style) -> Iterator[str]:
+    """Titles in bold, tables, then notes and signatures as a list."""
+    return _separated(_markdown_parts(report, style.digits))
+
+
+def _markdown_parts(report: Report, digits: int) -> Iterator[Iterable[str]]:
+    def lines(cell: Cell) -> list[Line]:
+        first, *rest = cell_lines(cell, digits)
+        if isinstance(cell, ScoreCell):
+            return [("<br>".join([f"**{first}**" if cell.best else first, *rest]), "")]
+        return [(_escape_markdown(first).replace("|", "\\|"), "")]
+
+    if report.title:
+        yield [f"**{_escape_markdown(report.title)}**"]
+    for table in report.tables_for("markdown"):
+        if table.title:
+            yield [f"**{_escape_markdown(table.title)}**"]
+        if table.header:
+            grid = _grid(table, table.shown_columns, lines)
+            yield (f"| {' | '.join(words for words, _ in line)} |" for line in grid)
+        items = [_escape_markdown(note) for note in (*legend(table, star=False), *table.notes)]
+        items += [f"`{escape_controls(signature)}`" for signature in table.signatures]
+        if items:
+            yield [f"- {item}" for item in items]
+
+
+def _escape_markdown(plain: str) -> str:
+    """Escape the special characters of Markdown and HTML, except the bars between cells."""
+    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(plain))
+
+
+# Columns
+
+
+def width_of(line: str) -> int:
+    """The columns that a line takes on a terminal."""
+    if line.isascii():
+        return len(line)
+    from rich.cells import cell_len
+
+    return cell_len(line)
+
+
+def _grid(
+    table: Table,
+    columns: Sequence[int],
+    lines: Callable[[Cell], list[Line]],
+    left: Kinds = frozenset({"text"}),
+    room: int | None = None,
+) -> Iterator[Sequence[Line]]:
+    """The names of the columns, dashes, and the rows; scores are above their intervals.
+
+    No name and no number is ever cut: texts are wrapped, and a table that is still too wide is
+    printed as two, of half its columns each, below the first column, which both have.
+
+    Args:
+        table: The table.
+        columns: The columns that are shown, by index.
+        lines: Makes the lines of a cell.
+        left: What makes a column stand on the left.
+        room: Columns of the terminal; None for lines of any length.
+    """
+    widths = _fit(table, columns, lines, room)
+    if room is not None and _total(widths) > room and len(columns) > 2:
+        half = len(columns) // 2 + 1
+        yield from _grid(table, columns[:half], lines, left, room)
+        yield []
+        yield from _grid(table, [columns[0], *columns[half:]], lines, left, room)
+        return
+    sides = [side(table.kinds[i], left) for i in columns]
+    for number, row in enumerate(_cells(table, columns, lines)):
+        for level in zip_longest(*map(_wrap, row, widths), fillvalue=("", "")):
+            yield [
+                (_pad(words, width, where), look)
+                for (words, look), width, where in zip(level, widths, sides, strict=True)
+            ]
+        if number == 0:
+            yield [("-" * width, "") for width in widths]
+
+
+def _cells(
+    table: Table, columns: Sequence[int], lines: Callable[[Cell], list[Line]]
+) -> Iterator[list[list[Line]]]:
+    """The lines of each cell: first of the names of columns, then row by row."""
+    yield [[(words, "bold") for words, _ in lines(table.header[i])] for i in columns]
+    for row in table.rows:
+        yield [lines(row[i]) for i in columns]
+
+
+def _fit(
+    table: Table, columns: Sequence[int], lines: Callable[[Cell], list[Line]], room: int | None
+) -> list[int]:
+    """The widths of columns, so narrow that they fit, if that cuts no word and no number."""
+    natural, words = [0] * len(columns), [0] * len(columns)
+    for row in _cells(table, columns, lines):
+        for column, cell in enumerate(row):
+            for line, _ in cell:
+                natural[column] = max(natural[column], width_of(line))
+    if room is None or _total(natural) <= room:
+        return natural
+    for row in _cells(table, columns, lines):
+        for column, cell in enumerate(row):
+            for line, _ in cell:
+                longest = max(map(width_of, line.split()), default=0)
+                words[column] = max(words[column], longest)
+    narrowest = [  # a word that is longer than half of the room may be broken
+        full if "number" in table.kinds[i] else min(full, max(_MIN_WIDTH, min(word, room // 2)))
+        for i, full, word in zip(columns, natural, words, strict=True)
+    ]
+    for limit in range(max(room, _MIN_WIDTH), _MIN_WIDTH, -1):
+        widths = [min(full, max(limit, low)) for full, low in zip(natural, narrowest, strict=True)]
+        if _total(widths) <= room:
+            return widths
+    return [min(full, max(_MIN_WIDTH, low)) for full, low in zip(natural, narrowest, strict=True)]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _pad(words: str, width: int, where: str) -> str:
+    spaces = " " * (width - width_of(words))
+    return spaces + words if where == "right" else words + spaces
+
+
+def _wrap(cell: list[Line], width: int) -> list[Line]:
+    """The lines of a cell, none wider than this."""
+    if all(width_of(words) <= width for words, _ in cell):
+        return cell
+    from rich import get_console
+    from rich.text import Text
+
+    console = get_console()
+    return [(part.plain, look) for words, look in cell for part in Text(words).wrap(console, width)]
