@@ -29,10 +29,11 @@ from coverage_eval.core.checks import (
     SampledTexts,
     percent,
     quote_token,
+    run_checks,
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import LAGS, judge_order
-from coverage_eval.core.text_checks import TextChecks, check_texts
+from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, TextChecks
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
@@ -81,12 +82,16 @@ def check_aligned(
     words = tokens or aligner.tokens
     # Both sides are compared in the same case, whatever the model's case.
     source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
-    if not isinstance(aligner, ModelAligner) or sample.source is None:
-        found = check_texts(sample, words, source_words)
-        return [*found, *(look_for_links(aligner) if isinstance(aligner, GivenLinks) else ())], {}
-    found = check_texts(sample, words, source_words, by_model=True)
-    texts = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
-    return [*found, *look_at_model(aligner.model, texts)], unknown_words(aligner.model, texts)
+    texts = SampledTexts.tokenize(sample, words, source_words)
+    found = run_checks(WORD_CHECKS, texts)
+    if isinstance(aligner, ModelAligner) and sample.source is not None:
+        of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
+        found += look_at_model(aligner.model, of_model)
+        return found, unknown_words(aligner.model, of_model)
+    found += run_checks(LENGTH_CHECKS, texts)
+    if isinstance(aligner, GivenLinks):
+        found += look_for_links(aligner)
+    return found, {}
 
 
 def look_for_links(aligner: GivenLinks) -> Iterator[Finding]:

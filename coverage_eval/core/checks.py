@@ -177,7 +177,7 @@ def combine_findings(findings: Iterable[Finding], source: str | None = None) -> 
         The findings, the most serious first.
     """
     kept: list[Finding] = []
-    for finding in sorted(dict.fromkeys(findings), key=lambda finding: finding.check or 0):
+    for finding in sorted(dict.fromkeys(findings), key=lambda item: max(item.check or 0, 0)):
         names = {source, *finding.texts}
         if not any(
             finding.check in other.explains and (not other.texts or names & set(other.texts))

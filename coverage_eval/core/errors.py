@@ -80,31 +80,32 @@ class Severity(IntEnum):
 class CheckId(IntEnum):
     """What checks find, by number: a finding may be explained by those with lower numbers.
 
-    Findings without an id, such as notes of what was left out, count as 0.
+    What has a number below 1, or no id, such as a note of what was left out, is no check of texts
+    by themselves; such findings come first, in the order in which they were found.
     """
 
-    EMPTY = 0
-    FAR_OUTPUT = 1
-    SUBWORDS = 2
-    UNSEGMENTED = 3
-    OTHER_TOKENS = 4
-    UNTOKENISED = 5
-    CHARACTERS = 6
-    EQUAL = 7
-    COPY = 8
-    SWAPPED_SIDES = 9
-    CASE = 10
-    WRONG_MODEL = 11
-    FOREIGN_OUTPUT = 12
-    UNKNOWN_WORDS = 13
-    SMALL_MODEL = 14
-    NO_LINKS = 15
-    SAYS_LITTLE = 16
-    BLANK = 17
-    OTHER_WORDS = 18
-    SHIFTED = 19
-    REORDERED = 20
-    OUT_OF_STEP = 21
+    EMPTY = -1
+    FAR_OUTPUT = 0
+    SUBWORDS = 1
+    UNSEGMENTED = 2
+    OTHER_TOKENS = 3
+    UNTOKENISED = 4
+    CHARACTERS = 5
+    EQUAL = 6
+    COPY = 7
+    SWAPPED_SIDES = 8
+    CASE = 9
+    WRONG_MODEL = 10
+    FOREIGN_OUTPUT = 11
+    UNKNOWN_WORDS = 12
+    SMALL_MODEL = 13
+    NO_LINKS = 14
+    SAYS_LITTLE = 15
+    BLANK = 16
+    OTHER_WORDS = 17
+    SHIFTED = 18
+    REORDERED = 19
+    OUT_OF_STEP = 20
 
 
 class Finding(NamedTuple):

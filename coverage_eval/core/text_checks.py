@@ -18,7 +18,6 @@ from coverage_eval.core.checks import (
     Check,
     SampledText,
     SampledTexts,
-    Tokens,
     percent,
     quote_token,
     run_checks,
@@ -350,7 +349,7 @@ def is_unsegmented_script(text: SampledText) -> bool:
     return 0 < tokens >= text.tokens / 3
 
 
-TEXT_CHECKS = (
+COMMON_CHECKS = (
     Check(look_for_subwords),
     Check(look_for_characters),
     Check(look_for_equal_texts),
@@ -363,43 +362,19 @@ TEXT_CHECKS = (
 )
 """Checks of any texts."""
 
-WORD_CHECKS = (Check(look_for_unsplit_words, MIN_SEGMENTS),)
+WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_unsplit_words, MIN_SEGMENTS))
 """Checks of texts whose words are counted."""
 
 LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)
-"""Checks that a model does better."""
+"""Checks of texts without a model, which does better."""
 
 
 class TextChecks(Feature):
     """Looks for mistakes in texts that are scored."""
 
     def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:
-        """What looks wrong."""
-        return check_texts(sample, words)
-
-
-def check_texts(
-    sample: RowSample,
-    tokens: Tokens | None = None,
-    source_tokens: Tokens | None = None,
-    *,
-    by_model: bool = False,
-) -> list[Finding]:
-    """Find probable mistakes in texts by themselves and beside each other.
-
-    Args:
-        sample: A sample of the texts.
-        tokens: Splits them into the words that are counted; None if no words are counted.
-        source_tokens: Splits the source; by default ``tokens`` does.
-        by_model: Whether a model shows if line N belongs to line N.
-
-    Returns:
-        Findings, each in one text; :func:`~coverage_eval.core.checks.combine_findings` joins them.
-    """
-    words = tokens or Tokenizer("13a")
-    checks = (
-        *TEXT_CHECKS,
-        *(() if tokens is None else WORD_CHECKS),
-        *(() if by_model else LENGTH_CHECKS),
-    )
-    return run_checks(checks, SampledTexts.tokenize(sample, words, source_tokens or words))
+        """What looks wrong, each finding in one text."""
+        checks = COMMON_CHECKS if words is None else WORD_CHECKS
+        tokens = words or Tokenizer("13a")
+        texts = SampledTexts.tokenize(sample, tokens, tokens)
+        return run_checks([*checks, *LENGTH_CHECKS], texts)

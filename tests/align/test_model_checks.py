@@ -13,7 +13,7 @@ from coverage_eval.align.checks import block_fits, look_at_model, unknown_words
 from coverage_eval.core.checks import SampledTexts, combine_findings, run_checks
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import look_for_other_order
-from coverage_eval.core.text_checks import TEXT_CHECKS, WORD_CHECKS
+from coverage_eval.core.text_checks import WORD_CHECKS
 from coverage_eval.core.tokenizers import SINK, tokenize
 from fast_align_wrapper import FastAlign
 from tests.core.corrupt import (
@@ -49,8 +49,8 @@ def model() -> Iterator[FastAlign]:
 
 def check_model(seen: SampledTexts, model: FastAlign) -> list[Finding]:
     """What checks say of texts that this model is to align, without the order of words."""
-    checks = [check for check in TEXT_CHECKS if check.look is not look_for_other_order]
-    found = [*run_checks([*checks, *WORD_CHECKS], seen), *look_at_model(model, seen)]
+    checks = [check for check in WORD_CHECKS if check.look is not look_for_other_order]
+    found = [*run_checks(checks, seen), *look_at_model(model, seen)]
     assert not any("\n" in finding.message for finding in found)
     return combine_findings(found, seen.source.name if seen.source else None)
 

@@ -24,7 +24,7 @@ from coverage_eval.core.files import file_name
 from coverage_eval.core.machine import counted, parts, progress_bar
 from coverage_eval.core.metric import Formula, Score, Statistics
 from coverage_eval.core.significance import bootstrap_interval
-from coverage_eval.core.text_checks import check_texts
+from coverage_eval.core.text_checks import TextChecks
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
@@ -100,7 +100,7 @@ def train(
             progress=training,
         ) as aligner:
             model = aligner.model
-            found = check_texts(texts.sample, aligner.tokens)
+            found = [*TextChecks().findings(texts.sample, aligner.tokens)]
             if message := why_too_few_pairs(model):
                 found.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
             echo_findings(combine_findings(found, texts.sample.source), strict=strict)

@@ -19,7 +19,7 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity, warn_of
 from coverage_eval.core.line_order import LAGS, count_shared
-from coverage_eval.core.text_checks import LENGTH_CHECKS, TEXT_CHECKS, WORD_CHECKS
+from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import tokenize
 from tests.core.corrupt import (
@@ -44,7 +44,7 @@ OUTPUT = confuse(targets())
 
 
 def findings(seen: SampledTexts) -> list[Finding]:
-    found = run_checks([*TEXT_CHECKS, *WORD_CHECKS, *LENGTH_CHECKS], seen)
+    found = run_checks([*WORD_CHECKS, *LENGTH_CHECKS], seen)
     assert not any("\n" in finding.message for finding in found)
     return combine_findings(found, seen.source.name if seen.source else None)
 
