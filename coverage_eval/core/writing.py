@@ -19,7 +19,7 @@ _MAX_LINKS = 40
 """As many links to links as Linux follows."""
 
 
-def put_in_place(temporary: Path, target: Path) -> Path:
+def replace_file(temporary: Path, target: Path) -> Path:
     """Rename a complete file, after it has been flushed to disk.
 
     Otherwise the target could be empty after a power cut.
@@ -77,7 +77,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
             yield temporary
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
-            put_in_place(temporary, target)
+            replace_file(temporary, target)
     except OSError as problem:
         # Errors of writing name no file; an error that names another file is not ours.
         named = problem.filename

@@ -30,7 +30,7 @@ MIN_REPEATED = 24
 """Tokens that a loop repeats at least by default. In two million words of ordinary text no run of
 tokens that equal those before is longer than 15."""
 
-NEAR, STRANGE = 2, 6
+NUMBER_FACTOR, TOKEN_FACTOR = 2, 6
 """How many times more copies and tokens a loop needs if its copies differ in one number alone, and
 if they differ in other tokens, as litanies do. A loop of numbers and punctuation must be exact."""
 
@@ -42,6 +42,13 @@ MIN_AT_END = 5
 
 MAX_AFTER = 2
 """Tokens that may follow such a loop, such as a full stop."""
+
+WRITTEN_TWICE = 0.45
+"""Share of a finished output that its beginning and its end have in common if it was written twice,
+with a number before or a word between; there is none in 138,000 ordinary sentences."""
+
+SOURCE_TWICE = 0.35
+"""Such a share of a source's words from which on the source itself says all twice: "X, and X"."""
 
 _ENDLESS = 1000
 """Tokens of an exact loop in a finished output from which on only its end is looked for."""
@@ -225,7 +232,7 @@ class LoopDetector:
     def _loop(self, period: int, run: _Run, *, ends: bool) -> Loop | None:
         if run.exact >= max((self.min_count - 1) * period, self.min_repeated):
             return Loop(period, run.exact_start, self.position)
-        factor = STRANGE if run.misses else NEAR
+        factor = TOKEN_FACTOR if run.misses else NUMBER_FACTOR
         if not (ends and run.words) or run.equal < factor * self.min_repeated:
             return None
         near = Loop(period, run.start, self.position, exact=False)
@@ -249,15 +256,17 @@ def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
 
 
 def _explains(other: Sequence[str], loop: Loop) -> bool:
+    """Whether a source or a reference has the repetition of a loop itself."""
     words = [_key(token.lower()) for token in other if token[:1].isalnum()]
-    twice = _whole_copies(words, 2, EXCUSED_TWICE)
+    twice = _whole_copies(words, 2, SOURCE_TWICE)
     if twice is not None and loop.count <= twice.count + 1:
         return True
-    theirs = _longest_loop(other)
-    return theirs is not None and loop.end - loop.start <= 2 * (theirs.end - theirs.start)
+    longest = _longest_loop(other)
+    return longest is not None and loop.end - loop.start <= 2 * (longest.end - longest.start)
 
 
 def _longest_loop(tokens: Sequence[str]) -> Loop | None:
+    """The longest loop of a finished output that counts; the last of several."""
     keys = list(map(_key, tokens)) if _DIGITS.search("".join(tokens)) else tokens
     # In every loop some words come three times; most outputs have none, and need no detector.
     if len(keys) - len(set(keys)) < MIN_COUNT:
@@ -287,17 +296,8 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
     return longest if longest.end >= len(tokens) - MAX_AFTER else None
 
 
-SAID_TWICE = 0.45
-"""Share of a finished output that its beginning and its end have in common if it was written twice,
-with a number before or a word between; there is none in 138,000 ordinary sentences."""
-
-
-EXCUSED_TWICE = 0.35
-"""The same share of a source's words, from which on it says the same twice: "X, and X"."""
-
-
 def _whole_copies(
-    keys: Sequence[Hashable], least: int = MIN_AT_END, share: float = SAID_TWICE
+    keys: Sequence[Hashable], min_repeated: int = MIN_AT_END, share: float = WRITTEN_TWICE
 ) -> Loop | None:
     """The loop that a text is from its first token to its last, of any period."""
     common = [0] * len(keys)  # tokens at the start that also end here (Knuth, Morris and Pratt)
@@ -307,6 +307,6 @@ def _whole_copies(
             size = common[size - 1]
         size += keys[position] == keys[size]
         common[position] = size
-    if size < max(least, share * len(keys)):
+    if size < max(min_repeated, share * len(keys)):
         return None
     return Loop(len(keys) - size, 0, len(keys))

@@ -17,14 +17,12 @@ except ImportError as error:
     ) from error
 
 from coverage_eval.torch.constrained_attention import (
-    AdditiveScorer,
-    BilinearScorer,
     ConstrainedAttention,
-    Scorer,
     Source,
     infeasible_rows,
 )
 from coverage_eval.torch.multihead import MultiheadConstrainedAttention
+from coverage_eval.torch.scorers import AdditiveScorer, BilinearScorer, Scorer
 from coverage_eval.torch.transformations import (
     constrained_softmax,
     constrained_sparsemax,

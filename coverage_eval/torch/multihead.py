@@ -145,8 +145,8 @@ class MultiheadConstrainedAttention(FertilityAttention):
             key_padding_mask = _bool(key_padding_mask)
         usable = self.usable(key, None if key_padding_mask is None else ~key_padding_mask)
         wide = torch.promote_types(key.dtype, torch.float32)
-        given = self.fertility if fertilities is None else fertilities
-        bounds = self.bounds(given, usable, wide, steps)
+        fertilities = self.fertility if fertilities is None else fertilities
+        bounds = self.bounds(fertilities, usable, wide, steps)
         if key_padding_mask is not None:
             key = key.masked_fill(key_padding_mask[:, :, None], 0)
             value = value.masked_fill(key_padding_mask[:, :, None], 0)
@@ -232,15 +232,15 @@ class MultiheadConstrainedAttention(FertilityAttention):
         """Process whole targets; two more arguments than :class:`torch.nn.MultiheadAttention`.
 
         Args:
-            query: ``[B, T, D]`` (``[T, B, D]`` unless ``batch_first``; likewise the next two), or
-                ``[T, D]`` for a single target, with everything else without a batch, too.
+            query: ``[B, T, D]``, or ``[T, D]`` for a single target, when nothing has a batch.
+                Unless ``batch_first``, the batch is the second axis here and of the next two.
             key: ``[B, S, kdim]``.
             value: ``[B, S, vdim]``.
             key_padding_mask: as in :meth:`source`.
             need_weights: whether to return the attention.
             attn_mask: as in :meth:`steps`.
             average_attn_weights: whether to average the attention over the heads.
-            is_causal: a hint that is ignored, as ``attn_mask`` is required with it.
+            is_causal: ignored; it needs ``attn_mask``.
             fertilities: as in :meth:`ConstrainedAttention.source`; None for ``fertility``.
             query_padding_mask: ``[B, T]`` like ``key_padding_mask``, True after a target's end,
                 where no fertility is spent. Without it, padded steps spend fertility too.
@@ -250,28 +250,24 @@ class MultiheadConstrainedAttention(FertilityAttention):
             ``[B, H, T, S]``, the sink last.
 
         Raises:
-            AttentionError: as :meth:`source`; also ``is_causal`` without ``attn_mask``.
-            InfeasibleBoundsError: as :meth:`source`.
+            AttentionError, InfeasibleBoundsError: as :meth:`source`; also ``is_causal`` alone.
         """
         if is_causal and attn_mask is None:
             raise AttentionError("is_causal needs the mask itself as attn_mask, as in PyTorch")
         if query.dim() == 2:
-            place = 0 if self.batch_first else 1  # a batch of one
+            batch_axis = 0 if self.batch_first else 1  # a batch of one
             output, weights = self(
-                *(states.unsqueeze(place) for states in (query, key, value)),
+                *(states.unsqueeze(batch_axis) for states in (query, key, value)),
                 None if key_padding_mask is None else key_padding_mask[None],
                 need_weights, attn_mask, average_attn_weights, fertilities=fertilities,
                 query_padding_mask=None if query_padding_mask is None else query_padding_mask[None],
             )  # fmt: skip
-            return output.squeeze(place), None if weights is None else weights[0]
+            return output.squeeze(batch_axis), None if weights is None else weights[0]
         active = None if query_padding_mask is None else ~_bool(query_padding_mask)
         length = query.shape[1 if self.batch_first else 0]
+        steps = length if active is None else active.sum(1)
         source = self.source(
-            key,
-            value,
-            key_padding_mask=key_padding_mask,
-            fertilities=fertilities,
-            steps=length if active is None else active.sum(1),
+            key, value, key_padding_mask=key_padding_mask, fertilities=fertilities, steps=steps
         )
         output, weights, _ = self.steps(
             query, source, self.start(source), attn_mask=attn_mask, active=active

@@ -345,11 +345,11 @@ _FORWARD_MODE = {
 }
 
 
-def _apply(function: Any, *given: Any) -> Tensor:
+def _apply(function: Any, *inputs: Any) -> Tensor:
     if torch.compiler.is_compiling():
-        return function.apply(*given)
+        return function.apply(*inputs)
     function = _FORWARD_MODE[function]
     if torch._C._are_functorch_transforms_active():
-        return function.apply(*given)
+        return function.apply(*inputs)
     # What apply does without torch.func, except that it inspects the signature (40 of 240 µs).
-    return super(torch.autograd.Function, function).apply(*given)
+    return super(torch.autograd.Function, function).apply(*inputs)

@@ -24,7 +24,7 @@ from coverage_eval.quality.meteor.words import Word
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 
 MODULES = ("exact", "stem", "synonym", "paraphrase")
-"""The matchers' names; a matcher's place in this list is its number."""
+"""The matchers' names; a matcher's index in this list is its number."""
 
 BEAM_SIZE = 40
 """Most paths kept at each position of the reference."""
@@ -190,8 +190,8 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
     sizes = list(map(_count, candidates))
     if not any(sizes):
         return []
-    # A rank is one integer, the least is best: -credit, chunks and distance, from high bits to low.
-    # The fields cannot overflow, so ranks are ordered as the three numbers.
+    # A rank is one integer, and the smallest is best: -credit, chunks and distance, from high bits
+    # to low. The fields cannot overflow, so ranks are ordered as the three numbers.
     ends = [run.starts[-1] + run.length for here in candidates for block in here for run in block]
     chunk = 1 << (sum(sizes) * (max(ends) + len(candidates))).bit_length()
     credit = chunk << (len(candidates) + 1).bit_length()
@@ -337,32 +337,19 @@ def extend_crowded(
 ) -> list[SearchPath]:
     """The ``beam_size`` best results of :func:`extend_paths`, ordered by rank.
 
-    At the last position it gives more results, in the order of :func:`extend_paths`, because open
-    chunks are counted later.
+    At the last position all come, in the order of :func:`extend_paths`: open chunks count later.
 
     Options of equal gain differ in rank only by the distances charged for the options before them,
     and these add up. So a path needs only the first ``beam_size`` options of each gain that fit,
-    and the options that continue its open chunk; other options only add their distances to the
-    charge of later ones. The arrays are ``[paths, options]``.
+    and the options that continue its open chunk. The arrays are ``[paths, options]``.
     """
-    runs = [(number, run) for number, block in enumerate(blocks) for run in block]
-    which = np.repeat(np.arange(len(runs)), [len(run.starts) for _, run in runs])
-    starts = np.concatenate([run.start_array for _, run in runs])
-    order = np.lexsort((which, starts, np.array([number for number, _ in runs])[which]))
-    which, starts = which[order], starts[order]
-    lengths = np.array([run.length for _, run in runs])[which]
-    gains = np.array([run.candidate(0).gain for _, run in runs])[which]
+    runs = [run for block in blocks for run in block]
+    which, starts = _options_in_order(blocks)
+    lengths = np.array([run.length for run in runs])[which]
+    gains = np.array([run.candidate(0).gain for run in runs])[which]
     distances = np.abs(starts - position)
-
-    size = max(int((starts + lengths.max()).max()), *(path[1].bit_length() for path in paths))
-    width = size // 8 + 1
-    used = np.frombuffer(b"".join(path[1].to_bytes(width, "little") for path in paths), np.uint8)
-    occupied = np.unpackbits(used.reshape(len(paths), width), axis=1, bitorder="little").view(bool)
     busy = np.array([position < path[2] for path in paths])
-    room = ~(busy[:, None] | occupied[:, starts])
-    for word in range(1, lengths.max()):
-        room &= ~(occupied[:, starts + word] & (lengths > word))
-
+    room = ~busy[:, None] & _fitting_options(paths, starts, lengths)
     ends = np.array([path[3] for path in paths])
     # Ranks in two parts: -credit with chunks, and distance.
     high, low = np.array([divmod(path[0], chunk) for path in paths]).T
@@ -376,8 +363,7 @@ def extend_crowded(
     rows, columns = np.nonzero(useful)
     high_parts = high[rows] - gains[columns] * (credit // chunk) - continuing[rows, columns]
     low_parts = low[rows] + charged[rows, columns] - distances[columns]
-    # Each path without an option comes after its options.
-    rows = np.append(rows, np.arange(len(paths)))
+    rows = np.append(rows, np.arange(len(paths)))  # each path without an option, after its options
     columns = np.append(columns, np.full(len(paths), len(starts)))
     high_parts, low_parts = np.append(high_parts, high), np.append(low_parts, low + charged[:, -1])
     if last:
@@ -392,10 +378,34 @@ def extend_crowded(
         rank = first * chunk + second
         _, bits, free, end, chain = paths[row]
         if column < len(starts):
-            candidate = runs[which[column]][1].candidate(int(starts[column]))
+            candidate = runs[which[column]].candidate(int(starts[column]))
             _, new_bits, _, _, end = make_option(candidate, position, credit)
             free = position + candidate.reference_length
             extended.append((rank, bits | new_bits, free, end, (position, candidate, chain)))
         else:
             extended.append((rank, bits, free, end if position < free else -1, chain))
     return extended
+
+
+def _options_in_order(blocks: Sequence[Block]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The run and the start of every candidate of a position, in Meteor's order."""
+    numbered = [(number, run) for number, block in enumerate(blocks) for run in block]
+    block_of_run = np.array([number for number, _ in numbered])
+    which = np.repeat(np.arange(len(numbered)), [len(run.starts) for _, run in numbered])
+    starts = np.concatenate([run.start_array for _, run in numbered])
+    order = np.lexsort((which, starts, block_of_run[which]))
+    return which[order], starts[order]
+
+
+def _fitting_options(
+    paths: Sequence[SearchPath], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether all words of an option are unused, ``[paths, options]``."""
+    size = max(int((starts + lengths.max()).max()), *(path[1].bit_length() for path in paths))
+    width = size // 8 + 1
+    bits = np.frombuffer(b"".join(path[1].to_bytes(width, "little") for path in paths), np.uint8)
+    used = np.unpackbits(bits.reshape(len(paths), width), axis=1, bitorder="little").view(bool)
+    fits = ~used[:, starts]
+    for word in range(1, lengths.max()):
+        fits &= ~(used[:, starts + word] & (lengths > word))
+    return fits

@@ -34,7 +34,7 @@ from tempfile import mkdtemp
 from typing import TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.writing import put_in_place, temporary_file
+from coverage_eval.core.writing import replace_file, temporary_file
 from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
 
 _REMEMBERED = 1 << 16
@@ -245,7 +245,7 @@ def _build(table: Path, folder: Path, name: str) -> Path:
     with temporary_file(folder, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
         content = _hash(temporary, _state(temporary))
-        index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
+        index = replace_file(temporary, folder / f"{name}-{content}.sqlite")
     # If an earlier release is still in use, it builds its index again.
     for version in range(1, _VERSION):
         for path in folder.glob(f"{_FAMILY}-{version}-*"):
