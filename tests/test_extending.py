@@ -1,4 +1,4 @@
-"""The site's steps for a new metric, loader and transformation work in a copy of the sources."""
+"""The steps of the site for a metric, a check, a loader and a transformation, on a copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
     files = re.findall(r'^```python title="(.*?)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
     changes = re.findall(r"^```diff\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(files) == len(changes) == 3
+    assert (len(files), len(changes)) == (3, 4)
     for name, content in files:
         assert not (folder / name).exists()
         (folder / name).write_text(content, encoding="utf-8")
@@ -51,6 +51,15 @@ def test_the_metric_has_a_command_and_a_column(extended):
         "rep,length", "-f", "csv",
     )  # fmt: skip
     assert "hyp,Length,133.33" in table
+
+
+def test_the_check_warns(extended):
+    (extended / "entities").write_text("a &quot; house &quot;\n")
+    (extended / "house").write_text("a house\n")
+    line = ("rep", "entities", "house", "-f", "json")
+    (warning,) = json.loads(run(extended, "-m", "coverage_eval", *line))["warnings"]
+    said = "entities: has entities of HTML, such as '&quot;'; decode them in all texts"
+    assert warning == said
 
 
 def test_the_loader_is_recognised(extended):

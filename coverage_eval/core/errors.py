@@ -135,7 +135,7 @@ class Finding(NamedTuple):
         text: str,
         label: str,
         advice: str,
-        check: CheckId,
+        check: CheckId | None = None,
         severity: Severity = Severity.WARNING,
         explains: Iterable[CheckId] = (),
     ) -> Finding:
@@ -145,7 +145,7 @@ class Finding(NamedTuple):
             text: The name of the text; empty for all texts.
             label: What was seen in it.
             advice: What to do.
-            check: What was looked for.
+            check: What was looked for, if it may be explained by another finding.
             severity: How much it matters.
             explains: As the attribute.
         """
