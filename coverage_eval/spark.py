@@ -299,7 +299,7 @@ def corpus_scores(scored: DataFrame, job: Job, model: str | None = None) -> dict
         values = [[row[f"{name} {statistic}"] or 0 for statistic in metric.statistic_names]]
         statistics = np.array(values, metric.statistic_type)
         signature = fitted[name].sign(references=len(job.references))
-        scores[name] = replace(metric.score(statistics), signature=signature)
+        scores[name] = metric.score(statistics, signature)
     return scores
 
 

@@ -290,12 +290,12 @@ class Formula:
         """The score of each segment, None where it is undefined; unit as the corpus score."""
         return [None if np.isnan(score) else float(score) for score in self.formula(statistics)]
 
-    def score(self, statistics: Statistics, *, references: int = 0) -> Score:
+    def score(self, statistics: Statistics, signature: Signature | None = None) -> Score:
         """The score of a corpus from the statistics of its segments ``[segments, k]``.
 
         Args:
             statistics: The statistics.
-            references: Number of references.
+            signature: The score's signature; by default that of the settings alone.
 
         Raises:
             DataError: The corpus score is undefined; the message says why.
@@ -307,7 +307,7 @@ class Formula:
         return Score(
             metric=self.name,
             score=value,
-            signature=self.sign(references=references),
+            signature=signature or self.signature,
             segments=len(statistics),
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},

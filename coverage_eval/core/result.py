@@ -84,14 +84,13 @@ class Result:
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-        score = metric.score(statistics)
+        score = metric.score(statistics, signature.with_settings(self.text_settings))
         are_sums = len(statistics) < self.segments
         return replace(
             score,
             system=system,
             segments=self.segments,
             interval=interval,
-            signature=signature.with_settings(self.text_settings),
             of_segments=None if are_sums else partial(self.segment_scores, name, system),
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import SIDES, Aligner, ModelAligner
 from coverage_eval.align.checks import AlignedChecks
@@ -23,7 +24,7 @@ from coverage_eval.coverage.omission_finder import (
     ADDED,
     CERTAIN,
     LEFT_OUT,
-    MIN_OTHERS,
+    MIN_PEERS,
     FoundSegment,
     OmissionFinder,
     check_finder,
@@ -104,7 +105,7 @@ class FlaggedSegments(TextMetric):
         far, findings = sample.once(("far", id(aligner)), lambda: find_far_outputs(sample, aligner))
         peers, outputs = len(sample.peers), len(sample.peers) + len(sample.systems)
         others, far_peers = outputs - len(far) - 1, sum(index < peers for index in far)
-        used = others if peers > far_peers or others >= MIN_OTHERS else 0
+        used = others if peers > far_peers or others >= MIN_PEERS else 0
         finder = OmissionFinder(
             aligner,
             self.side,
@@ -116,13 +117,13 @@ class FlaggedSegments(TextMetric):
         findings = [*findings, *_lacking(finder)]
         if not sample.rows:
             return FittedFlags(self, finder, findings)
-        finder = finder.adapted(answer_ahead(sample.batches, finder.coverages()))
+        finder = finder.adapted(answer_ahead(sample.batches, finder.requests()))
         return FittedFlags(self, finder, findings, learn_named(sample, aligner))
 
 
 def _lacking(finder: OmissionFinder) -> Iterator[Finding]:
     """What the model lacks to find omissions or additions in these texts."""
-    if finder.model.units[0].normal is None:
+    if finder.model.granularities[0].normal is None:
         if not (finder.referenced or finder.peers):
             yield Finding(
                 "the model was not made for omissions and finds few of them without a reference "
@@ -171,22 +172,25 @@ class FittedFlags(Fitted):
 
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
-        return [*self.finder.coverages(), *([self.named.request] if self.named else [])]
+        return [*self.finder.requests(), *([self.named.request] if self.named else [])]
 
-    def _certain(self, batch: Batch) -> Iterator[list[bool]]:
-        """Whether each output of each segment has an error that is one for certain."""
+    def _certain(self, batch: Batch) -> NDArray[np.bool_]:
+        """Whether each output has an error that is one for certain, ``[systems, segments]``."""
         if self.named is None:
-            yield from ([False] * len(row.hypotheses) for row in batch.rows)
-            return
-        for row in batch.get(self.named.request):
-            yield [any(error.kind in self.metric.certain for error in errors) for errors in row]
+            return np.zeros((len(batch.rows[0].hypotheses), len(batch)), dtype=bool)
+        certain = [
+            [any(error.kind in self.metric.certain for error in errors) for errors in row]
+            for row in batch.get(self.named.request)
+        ]
+        return np.array(certain, dtype=bool).T
 
     def count(self, batch: Batch) -> Statistics:
         """Whether each segment is flagged, and 1; ``[systems, segments, 2]``.
 
         A copy, a refusal or another language translates nothing, or adds all that it says.
         """
-        flags = self.finder.flags(batch) | np.array(list(self._certain(batch)), dtype=bool).T
+        _, flags = self.finder.test(self.finder.scored(batch))
+        flags = flags[: len(batch.rows[0].hypotheses)] | self._certain(batch)
         return np.stack([flags, np.ones_like(flags)], axis=-1).astype(np.int64)
 
     def segment_scores(self, batch: Batch) -> Floats:
@@ -194,8 +198,8 @@ class FittedFlags(Fitted):
         return self.finder.scored(batch).scores[: len(batch.rows[0].hypotheses)]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
-        """The score, the probability, marks, the chance, and each word's loss."""
-        segments = zip(batch.rows, self.finder.judge(batch), self._certain(batch), strict=True)
+        """The score, the probability, marks, the p-value, and each word's loss."""
+        segments = zip(batch.rows, self.finder.judge(batch), self._certain(batch).T, strict=True)
         for row, found_of_outputs, certain in segments:
             outputs = zip(row.hypotheses, found_of_outputs, certain, strict=True)
             yield tuple(
@@ -204,7 +208,7 @@ class FittedFlags(Fitted):
                     found.score,
                     CERTAIN if is_certain else found.probability,
                     {
-                        "chance": (found.chance,),
+                        "chance": (found.p_value,),
                         "losses": tuple(found.losses.round(_LOSS_DIGITS).tolist()),
                     },
                 )

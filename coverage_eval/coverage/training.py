@@ -30,19 +30,19 @@ from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.machine import Progress, counted, no_progress, parts
 from coverage_eval.core.tokenizers import Segment
-from coverage_eval.coverage.null_scores import (
+from coverage_eval.coverage.null_scores import NullScores
+from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.omission_model import (
     ALONE,
+    NORMAL,
+    NULL,
     REFERENCES,
     STEMS,
+    Granularity,
     NormalCoverage,
-    NullScores,
     OmissionModel,
-    Unit,
-    normal_name,
-    null_name,
     save_figures,
 )
-from coverage_eval.coverage.omission_finder import OmissionFinder
 
 STEM = 5
 """Letters of a stem."""
@@ -55,7 +55,7 @@ _MAX_HELD_OUT = 1200
 _MIN_HELD_OUT = 20
 """One training pair of so many is held out, at most and at least so many pairs."""
 
-_JOINED = 600
+_JOINED_TEXTS = 600
 """Number of texts that are made of several pairs."""
 
 _MAX_JOINED = 20
@@ -67,7 +67,7 @@ _OF_WORDS = ("tokenize", "src_tokenize", "stem", "symmetrize", "sink", "progress
 
 TokenPair = tuple[Sequence[str], Sequence[str]]
 
-_SAME = 0.25
+_SAME_SHARE = 0.25
 """Share of the words that a stand-in covers as the translation does."""
 
 
@@ -95,8 +95,8 @@ def train_for_omissions(
         AlignerError: The aligner failed.
     """
     aligner = Aligner.train(sources, targets, **options)
-    own = {name: value for name, value in options.items() if name not in _OF_WORDS}
-    add_omission_data(aligner, lambda: strict_pairs(sources, targets), **own)
+    others = {name: value for name, value in options.items() if name not in _OF_WORDS}
+    add_omission_data(aligner, lambda: strict_pairs(sources, targets), **others)
     return aligner
 
 
@@ -118,36 +118,40 @@ def add_omission_data(
         AlignerError: The aligner failed.
     """
     target, source = aligner.tokens, aligner.source_tokens
-    of_stems, *of_units, of_nulls = parts(progress, 3.0, 5.0, 5.0, 2.0)
+    of_stems, *of_models, of_nulls = parts(progress, 3.0, 5.0, 5.0, 2.0)
     form: dict[str, Any] = {"tokenize": target.name, "src_tokenize": source.name, "stem": STEM}
     stems = Aligner.train_pairs(read(), **form, progress=of_stems, **options)
     step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
-    pairs = [(source.whole(one), target.whole(two)) for one, two in islice(read(), 0, None, step)]
+    chosen = islice(read(), 0, None, step)
+    pairs = [(source.whole(first), target.whole(second)) for first, second in chosen]
     aligner.model.attach(STEMS, stems.model.save)
-    often = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
-    held_out = [pair for pair in pairs[::often] if all(pair)]
-    others = [pair for number, pair in enumerate(pairs) if number % often]
-    texts = held_out + _joined(held_out)
-    units: dict[str, list[Unit]] = {side: [] for side in SIDES}
-    for name, unit, of_unit in zip(("words", "stems"), (aligner, stems), of_units, strict=True):
-        of_training, of_coverages = parts(of_unit, 3.0, 2.0)
-        form = {"tokenize": "none", "stem": unit.tokens.stem}
-        known = copy(unit)  # for text that is cut into words already
-        known.tokens = replace(unit.tokens, name="none")
-        known.source_tokens = replace(unit.source_tokens, name="none")
+    stride = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
+    held_out = [pair for pair in pairs[::stride] if all(pair)]
+    others = [pair for number, pair in enumerate(pairs) if number % stride]
+    texts = held_out + _join_pairs(held_out)
+    granularities: dict[str, list[Granularity]] = {side: [] for side in SIDES}
+    for name, model, of_model in zip(("words", "stems"), (aligner, stems), of_models, strict=True):
+        of_training, of_coverages = parts(of_model, 3.0, 2.0)
+        form = {"tokenize": "none", "stem": model.tokens.stem}
+        known = copy(model)  # for text that is cut into words already
+        known.tokens = replace(model.tokens, name="none")
+        known.source_tokens = replace(model.source_tokens, name="none")
         blind = Aligner.train_pairs(others, **form, progress=of_training, **options)
         for side in counted(SIDES, of_coverages, len(SIDES)):
-            normal = _learn(known, pairs, side)
-            aligner.model.attach(normal_name(name, side), partial(save_figures, vars(normal)))
-            units[side].append(Unit(blind, normal))
-    for side, of_side in counted(units.items(), of_nulls, len(units)):
+            normal = _learn_normal(known, pairs, side)
+            aligner.model.attach(
+                NORMAL.format(name=name, side=side), partial(save_figures, vars(normal))
+            )
+            granularities[side].append(Granularity(blind, normal))
+    for side, of_side in counted(granularities.items(), of_nulls, len(SIDES)):
         nulls = _learn_nulls(aligner, OmissionModel(side, tuple(of_side), {}), side, texts)
         if nulls:
-            figures = {name: null.learnt for name, null in nulls.items()}
-            aligner.model.attach(null_name(side), partial(save_figures, figures))
+            figures = {name: vars(null) for name, null in nulls.items()}
+            aligner.model.attach(NULL.format(side=side), partial(save_figures, figures))
 
 
-def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:
+def _learn_normal(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:
+    """The normal coverage of the words of one side of the training text."""
     covered = aligner.cover((Row((target,), (), source) for source, target in pairs), side)
     return NormalCoverage.learn(
         (item.source if side == "source" else aligner.tokens(target), item.outputs[0])
@@ -155,16 +159,16 @@ def _learn(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> Norm
     )
 
 
-def _joined(pairs: Sequence[TokenPair]) -> list[TokenPair]:
+def _join_pairs(pairs: Sequence[TokenPair]) -> list[TokenPair]:
     """Texts of several pairs; the logarithms of their numbers of pairs are evenly spread."""
     if len(pairs) < _MIN_HELD_OUT:
         return []
     generator = Random(0)  # noqa: S311 (not for secrets)
     words = sum(len(source) for source, _ in pairs) / len(pairs)
-    most = max(_MAX_JOINED, math.ceil(_LONGEST / words))
+    max_pairs = max(_MAX_JOINED, math.ceil(_LONGEST / words))
     found: list[TokenPair] = []
-    for _ in range(min(_JOINED, len(pairs))):
-        size = round(math.exp(generator.uniform(math.log(2), math.log(most))))
+    for _ in range(min(_JOINED_TEXTS, len(pairs))):
+        size = round(math.exp(generator.uniform(math.log(2), math.log(max_pairs))))
         sides = zip(*generator.choices(pairs, k=size), strict=True)
         source, target = (list(chain.from_iterable(side)) for side in sides)
         found.append((source, target))
@@ -178,22 +182,22 @@ def _learn_nulls(
 
     Args:
         aligner: The model of words, with the tokenisers that the texts were cut by.
-        model: Units whose models have not seen the texts.
+        model: Granularities whose models have not seen the texts.
         side: One of :data:`SIDES`.
         texts: The texts.
     """
     if len(texts) < _MIN_HELD_OUT:
         return {}
     rows = [Row((target,), (), source) for source, target in texts]
-    covered = [list(unit.aligner.cover(rows, side)) for unit in model.units]
+    covered = [list(each.aligner.cover(rows, side)) for each in model.granularities]
     nulls = {}
     for name in (ALONE, REFERENCES) if side == "source" else (ALONE,):
         finder = OmissionFinder(aligner, side, referenced=name == REFERENCES, model=model)
         items = covered
         if finder.referenced:
-            items = [_with_stand_ins(*pair) for pair in zip(model.units, covered, strict=True)]
+            items = list(map(_with_stand_ins, model.granularities, covered))
         batch = Batch(rows)
-        keys = (request.key for request in finder.coverages())
+        keys = (request.key for request in finder.requests())
         batch.computed.update(zip(keys, items, strict=True))
         scored = finder.scored(batch)
         if scored.strengths.any():  # not where each word is always covered alike
@@ -201,19 +205,19 @@ def _learn_nulls(
     return nulls
 
 
-def _with_stand_ins(unit: Unit, items: Sequence[CoveredRow]) -> list[CoveredRow]:
+def _with_stand_ins(granularity: Granularity, items: Sequence[CoveredRow]) -> list[CoveredRow]:
     """The coverages with that of a stand-in for a reference."""
-    assert unit.normal is not None
+    assert granularity.normal is not None
     generator = np.random.default_rng(0)
-    own = np.concatenate([item.outputs[0] for item in items])
-    means, spreads = unit.normal.of(list(chain.from_iterable(item.source for item in items)))
+    covered = np.concatenate([item.outputs[0] for item in items])
+    means, spreads = granularity.normal.of(list(chain.from_iterable(item.source for item in items)))
     means = np.clip(means, 0.01, 0.99)
     variances = np.clip(spreads**2, 1e-5, 0.98 * means * (1 - means))
     size = means * (1 - means) / variances - 1
-    drawn = generator.beta(means * size, (1 - means) * size)
-    drawn = np.where(generator.random(len(own)) < _SAME, own, drawn)
+    samples = generator.beta(means * size, (1 - means) * size)
+    samples = np.where(generator.random(len(covered)) < _SAME_SHARE, covered, samples)
     ends = np.cumsum([len(item.source) for item in items])[:-1]
-    several = np.split(drawn, ends)
+    several = np.split(samples, ends)
     return [
         item._replace(references=(stand_in,)) for item, stand_in in zip(items, several, strict=True)
     ]

@@ -57,7 +57,7 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
                 "words": round(np.mean([len(one.losses) for one in found])),
             }
             for rate in ASKED:
-                share = np.mean([one.chance <= rate for one in found])
+                share = np.mean([one.p_value <= rate for one in found])
                 row[f"{100 * rate:g}% asked, flagged %"] = 100 * share
             if side == "source":
                 spoilt = finder.find_adapted(map(_spoil, texts))
@@ -162,9 +162,10 @@ def _by_factor(measured: Result, found: Labelled) -> pd.DataFrame:
     assert isinstance(fitted, FittedFlags)
     finder = fitted.finder
     outputs = [row for batch in measured.kept for row in finder.judge(batch)]
-    level = np.array([[output.level for output in row] for row in outputs]).T
-    usual = np.array([[output.usual or np.nan for output in row] for row in outputs]).T
-    rare = finder.false_alarms >= np.array([[output.chance for output in row] for row in outputs]).T
+    level = np.array([[output.score_alone for output in row] for row in outputs]).T
+    usual = np.array([[output.peer_median or np.nan for output in row] for row in outputs]).T
+    p_values = np.array([[output.p_value for output in row] for row in outputs]).T
+    rare = p_values <= finder.false_alarms
     human = list(found.texts).index("refA")
     rows = []
     for factor in FACTORS:

@@ -24,12 +24,8 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.null_scores import strongest_runs
-from coverage_eval.coverage.omission_finder import (
-    PEERS_SPREAD,
-    SUM_SHARE,
-    FoundSegment,
-    OmissionFinder,
-)
+from coverage_eval.coverage.omission_finder import FoundSegment, OmissionFinder
+from coverage_eval.coverage.word_losses import PEERS_SPREAD, SUM_SHARE
 
 Floats = NDArray[np.float64]
 
@@ -90,7 +86,7 @@ class Output:
         agree: Callable[[Floats], Floats],
     ) -> float:
         scores = []
-        units = [self.batch.get(request) for request in finder.coverages()]
+        units = [self.batch.get(request) for request in finder.requests()]
         for (found,), *covered in zip(usual, *units, strict=True):
             score = found.score
             if finder.peers:

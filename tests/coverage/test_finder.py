@@ -10,11 +10,8 @@ from scipy.stats import mannwhitneyu
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import ONE_SYSTEM, Row, RowSample
-from coverage_eval.coverage.omission_finder import (
-    WITH_REFERENCES,
-    WITHOUT_REFERENCES,
-    OmissionFinder,
-)
+from coverage_eval.coverage.null_scores import WITH_REFERENCES, WITHOUT_REFERENCES
+from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.coverage.training import add_omission_data
 from tests.aligner.test_carried_golden import tanaka
@@ -54,7 +51,7 @@ def test_scores_are_those_of_plain_loops(special):
             expected = [
                 by_loops(row, model, unit.normal.words, unit.normal.other, cut)
                 for (model, cut), unit in zip(
-                    ((special.model, 100), (stems, 5)), finder.model.units, strict=True
+                    ((special.model, 100), (stems, 5)), finder.model.granularities, strict=True
                 )
                 if unit.normal
             ]
@@ -122,7 +119,7 @@ def test_omissions_stand_out_against_sources_without_spaces():
 def test_a_model_not_made_for_omissions_still_scores(plain):
     rows, lost = spoilt("omission-phrase", 0.1)
     finder = OmissionFinder(plain)
-    assert len(finder.model.units) == 1
+    assert len(finder.model.granularities) == 1
     assert auroc(finder, without_references(rows), lost) > 0.8
     assert auroc(OmissionFinder(plain, referenced=True), rows, lost) > 0.9
 
@@ -196,8 +193,8 @@ def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alar
     found = list(finder.find(without_references(spoilt("omission-phrase", 0.05)[0])))
     assert {one.is_flagged for one in found} == {True, False}
     for one in found:
-        assert bool(one.marks) == one.is_flagged == (one.chance <= false_alarms)
-        alone = finder.null.chances(
+        assert bool(one.marks) == one.is_flagged == (one.p_value <= false_alarms)
+        alone = finder.null.p_values(
             np.array([mark.amount for mark in one.marks]), np.array(len(one.losses))
         )
         assert (alone <= false_alarms + 1e-9).all()
@@ -207,7 +204,7 @@ def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alar
 def test_an_output_without_words_is_flagged(special):
     """Whatever the false alarms; its mark is the whole source."""
     (one,) = OmissionFinder(special, false_alarms=1e-200).find([Row(("",), (), "der hund schläft")])
-    assert one.chance == 0
+    assert one.p_value == 0
     assert one.probability > 0.999
     assert [mark.text for mark in one.marks] == ["der hund schläft"]
     additions = OmissionFinder(special, "target")

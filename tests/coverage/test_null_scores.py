@@ -12,6 +12,7 @@ from coverage_eval.core.batches import Row
 from coverage_eval.coverage.null_scores import (
     NullScores,
     best_run,
+    error_probabilities,
     judge_flags,
     strongest_runs,
 )
@@ -46,24 +47,24 @@ def test_the_decay_is_that_of_karlin_and_altschul():
 @pytest.mark.parametrize(("shortest", "longest"), [(5, 12), (12, 50), (50, 200), (200, 800)])
 def test_as_many_false_alarms_as_asked_at_every_length(asked, shortest, longest):
     """Also in texts four times as long as any that it was learnt from."""
-    chances = NULL.chances(*measured(walks(4000, 2, shortest, longest)))
-    assert asked / 1.5 < np.mean(chances <= asked) < 1.5 * asked
+    p_values = NULL.p_values(*measured(walks(4000, 2, shortest, longest)))
+    assert asked / 1.5 < np.mean(p_values <= asked) < 1.5 * asked
 
 
 @given(
     st.lists(st.tuples(st.floats(0, 500), st.integers(0, 10_000)), min_size=2, max_size=9),
     st.floats(0.001, 0.5),
 )
-def test_stronger_runs_are_rarer_and_more_probably_errors(asked, chance):
+def test_stronger_runs_are_rarer_and_more_probably_errors(asked, p_value):
     strengths, lengths = (np.array(column, dtype=float) for column in zip(*asked, strict=True))
-    chances = NULL.chances(strengths, lengths)
-    assert ((chances >= 0) & (chances <= 1)).all()
-    assert (NULL.chances(strengths + 1, lengths) <= chances).all()
-    assert (NULL.chances(strengths, lengths + 1) >= chances).all()
-    order = np.argsort(chances)
-    assert (np.diff(NULL.probabilities(chances)[order]) <= 1e-12).all()
-    least = NULL.least_strength(chance, int(lengths[0]))
-    assert NULL.chances(np.array([least + 1e-6]), lengths[:1]) <= chance + 1e-6
+    p_values = NULL.p_values(strengths, lengths)
+    assert ((p_values >= 0) & (p_values <= 1)).all()
+    assert (NULL.p_values(strengths + 1, lengths) <= p_values).all()
+    assert (NULL.p_values(strengths, lengths + 1) >= p_values).all()
+    order = np.argsort(p_values)
+    assert (np.diff(error_probabilities(p_values, 0.05)[order]) <= 1e-12).all()
+    strength = NULL.min_strength(p_value, int(lengths[0]))
+    assert NULL.p_values(np.array([strength + 1e-6]), lengths[:1]) <= p_value + 1e-6
 
 
 def test_another_text_is_judged_by_its_own_bulk():
@@ -72,11 +73,11 @@ def test_another_text_is_judged_by_its_own_bulk():
     for one in texts[::10]:
         one[: max(3, len(one) // 3)] = 3.0
     strengths, lengths = measured(texts)
-    assert NULL.fit(strengths, lengths).factor == pytest.approx(1.0, abs=0.15)
+    assert NULL.adapt(strengths, lengths).factor == pytest.approx(1.0, abs=0.15)
     twice = np.maximum.reduceat(strengths, np.arange(0, len(strengths), 2))
     lengths = lengths[::2]
-    assert 1.3 < NULL.fit(twice, lengths).factor < 3
-    assert NULL.fit(strengths[:49], np.ones(49)) == NULL  # too few segments
+    assert 1.3 < NULL.adapt(twice, lengths).factor < 3
+    assert NULL.adapt(strengths[:49], np.ones(49)).null == NULL  # too few segments
 
 
 def test_the_share_of_errors_is_that_of_the_text():
@@ -85,14 +86,14 @@ def test_the_share_of_errors_is_that_of_the_text():
         texts = walks(2000, 4)
         for one in texts[::every]:
             one[: max(4, len(one) // 3)] = 4.0
-        fitted = NULL.fit(*measured(texts))
-        assert 1 / every < fitted.share < 2.2 / every
-        chances = fitted.chances(*measured(texts))
+        adapted = NULL.adapt(*measured(texts))
+        assert 1 / every < adapted.share < 2.2 / every
+        p_values = adapted.null.p_values(*measured(texts))
         wrong = np.arange(2000) % every == 0
-        probabilities = fitted.probabilities(chances)
+        probabilities = error_probabilities(p_values, adapted.share)
         assert probabilities[wrong].mean() > 0.8
         assert probabilities[~wrong].mean() < 0.3
-    assert NULL.fit(*measured(walks(2000, 5))).share < 0.02
+    assert NULL.adapt(*measured(walks(2000, 5))).share < 0.02
 
 
 def test_a_text_full_of_omissions_does_not_hide_them():
@@ -100,7 +101,7 @@ def test_a_text_full_of_omissions_does_not_hide_them():
     for one in texts:
         one[: len(one) // 2] = 3.0
     strengths, lengths = measured(texts)
-    assert np.mean(NULL.fit(strengths, lengths).chances(strengths, lengths) <= 0.04) > 0.95
+    assert np.mean(NULL.adapt(strengths, lengths).null.p_values(strengths, lengths) <= 0.04) > 0.95
 
 
 @given(
@@ -170,5 +171,5 @@ def test_a_short_training_text_teaches_no_false_alarms():
     with Aligner.train_pairs(pairs) as aligner:
         add_omission_data(aligner, lambda: pairs)
         finder = OmissionFinder(aligner)
-        assert finder.model.units[0].normal is not None
+        assert finder.model.granularities[0].normal is not None
         assert not finder.model.nulls

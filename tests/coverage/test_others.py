@@ -65,7 +65,7 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
             if len(others) >= 3 and text.split():
                 usual = np.median([alone[other, source] for other in others])
                 is_above = alone[text, source] > FLAG_FACTOR * usual + FLAG_MARGIN
-            is_rare = one.chance <= 0.3
+            is_rare = one.p_value <= 0.3
             assert one.is_flagged == (is_rare and is_above)
             seen[is_above] += is_rare
     assert min(seen.values()) > 10

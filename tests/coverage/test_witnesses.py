@@ -11,8 +11,9 @@ import pytest
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row, Texts
-from coverage_eval.coverage.omission_finder import SAID_WEIGHT, FoundSegment, OmissionFinder
+from coverage_eval.coverage.omission_finder import FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.coverage.word_losses import PEER_WORDS_WEIGHT
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate
@@ -132,5 +133,5 @@ def test_a_word_is_added_more_often_than_peers_have_it(special):
 
     assert word not in more
     never, once, twice = losses("", "x"), losses(word, f"x {word}"), losses(word, f"{word} {word}")
-    assert never - once == pytest.approx([SAID_WEIGHT, 0])
-    assert once - twice == pytest.approx([0, SAID_WEIGHT / 2])
+    assert never - once == pytest.approx([PEER_WORDS_WEIGHT, 0])
+    assert once - twice == pytest.approx([0, PEER_WORDS_WEIGHT / 2])
