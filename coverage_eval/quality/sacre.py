@@ -40,13 +40,13 @@ class SacreBLEUMetric(FixedMetric):
         """sacreBLEU's metric with these settings."""
 
     @cached_property
-    def _theirs(self) -> SacreMetric:
+    def _sacre_metric(self) -> SacreMetric:
         return self._make()
 
     def sign(self, *, references: int) -> Signature:
         """sacreBLEU's signature and, at its end, the version of this package."""
-        setattr(self._theirs, "num_refs", references or 1)  # noqa: B010 (untyped there)
-        pairs = [pair.split(":", 1) for pair in str(self._theirs.get_signature()).split("|")]
+        setattr(self._sacre_metric, "num_refs", references or 1)  # noqa: B010 (untyped there)
+        pairs = [pair.split(":", 1) for pair in str(self._sacre_metric.get_signature()).split("|")]
         settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
         return Signature(self.name, (*settings, ("coverage-eval", __version__)))
 
@@ -54,16 +54,16 @@ class SacreBLEUMetric(FixedMetric):
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
         references = _columns(row.references for row in batch.rows)
         systems = _columns(row.hypotheses for row in batch.rows)
-        theirs = self._theirs
-        cached = theirs._cache_references(references)  # once for all systems
-        setattr(theirs, "_ref_cache", cached)  # noqa: B010 (untyped there)
-        blocks = [theirs._extract_corpus_statistics(texts, None) for texts in systems]
+        metric = self._sacre_metric
+        cached = metric._cache_references(references)  # once for all systems
+        setattr(metric, "_ref_cache", cached)  # noqa: B010 (untyped there)
+        blocks = [metric._extract_corpus_statistics(texts, None) for texts in systems]
         return np.array(blocks, dtype=self.statistic_type)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100."""
         rows = np.asarray(summed)
-        compute = self._theirs._compute_score_from_stats
+        compute = self._sacre_metric._compute_score_from_stats
         flat = [compute(row.tolist()).score for row in rows.reshape(-1, rows.shape[-1])]
         return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
 

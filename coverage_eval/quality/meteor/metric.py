@@ -172,8 +172,8 @@ class MeteorMatch:
         kind: ``"exact"``, ``"stem"``, ``"synonym"`` or ``"paraphrase"``.
         hypothesis: The matched words of the hypothesis.
         reference: The matched words of the reference.
-        hypothesis_start: Position of the first of them, token positions from 0.
-        reference_start: The same in the reference.
+        hypothesis_start: Position of the first matched word of the hypothesis, from 0.
+        reference_start: Position of the first matched word of the reference, from 0.
     """
 
     kind: str

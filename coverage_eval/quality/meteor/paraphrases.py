@@ -24,7 +24,6 @@ import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import groupby
@@ -40,11 +39,8 @@ from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRu
 _REMEMBERED = 1 << 16
 """Most phrases with paraphrases kept in memory."""
 
-_FAMILY = "meteor-paraphrases"
-_VERSION = 4
-"""Increase it whenever the format of the files changes."""
-_PREFIX = f"{_FAMILY}-{_VERSION}"
-"""How the files' names begin."""
+_PREFIX = "meteor-paraphrases-4"
+"""How the files' names begin; the number changes with the format of the files."""
 
 
 def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
@@ -238,20 +234,14 @@ def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
 
 
 def _build(table: Path, folder: Path, name: str) -> Path:
-    """Build an index, move it to its place when it is complete, and remove earlier formats."""
+    """Build an index, which gets its name when it is complete."""
     if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write("indexing METEOR's paraphrases, once\n")
     folder.mkdir(parents=True, exist_ok=True)
     with temporary_file(folder, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
         content = _hash(temporary, _state(temporary))
-        index = replace_file(temporary, folder / f"{name}-{content}.sqlite")
-    # If an earlier release is still in use, it builds its index again.
-    for version in range(1, _VERSION):
-        for path in folder.glob(f"{_FAMILY}-{version}-*"):
-            with suppress(OSError):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return index
+        return replace_file(temporary, folder / f"{name}-{content}.sqlite")
 
 
 @cache
