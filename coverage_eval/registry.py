@@ -24,17 +24,12 @@ class MetricEntry(NamedTuple):
     Attributes:
         import_path: Its module in ``coverage_eval`` and its class there, as ``repetition.rep:REP``.
         summary: One line for ``--help``.
-        forms: Other metrics of its command: option and value → name of the metric. If the value is
-            True, the option is a flag.
         command: Whether it has its own command.
-        advice: A paragraph for the command's help.
     """
 
     import_path: str
     summary: str
-    forms: Mapping[tuple[str, Any], str] = {}
     command: bool = True
-    advice: str = ""
 
 
 _COLUMN = partial(MetricEntry, command=False)
@@ -43,8 +38,7 @@ _COLUMN = partial(MetricEntry, command=False)
 METRICS: Mapping[str, MetricEntry] = {
     "bleu": MetricEntry("quality.sacre:BLEU", "BLEU, by sacreBLEU."),
     "meteor": MetricEntry(
-        "quality.meteor.metric:METEOR", "METEOR 1.5 for English, without Java.",
-        {("variant", "nltk"): "meteor-nltk"},
+        "quality.meteor.metric:METEOR", "METEOR 1.5 for English, without Java."
     ),
     "meteor-nltk": _COLUMN(
         "quality.meteor.nltk_variant:NLTKMeteor", "NLTK's METEOR, which is another metric."),
@@ -53,7 +47,6 @@ METRICS: Mapping[str, MetricEntry] = {
     "rep": MetricEntry(
         "repetition.rep:REP",
         "REP-score: words that the output repeats and the reference does not.",
-        {("letters", True): "rep-letters"},
     ),
     "rep-letters": _COLUMN(
         "repetition.rep:LetterREP",
@@ -61,10 +54,6 @@ METRICS: Mapping[str, MetricEntry] = {
     "drop": MetricEntry(
         "coverage.drop:DROP",
         "DROP-score: source words that the reference translates and the output drops.",
-        {("soft", True): "softdrop"},
-        advice="DROP misses many omissions, because joining the links of both directions gives "
-        "untranslated words a link to a wrong word. Look at --soft beside it, or at the command "
-        "omissions.",
     ),
     "softdrop": _COLUMN(
         "coverage.drop:SoftDROP", "Soft DROP: coverage lost under the model's posteriors."),

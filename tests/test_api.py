@@ -27,8 +27,8 @@ def test_public_names_exist_and_are_documented(name):
         ("import coverage_eval, coverage_eval.cli", "[]"),
         (
             "from importlib import import_module\n"
-            "for name in ('align', 'attention', 'audit', 'compare', 'demo', 'omissions', 'report',"
-            " 'score', 'segment'):\n"
+            "for name in ('align', 'attention', 'audit', 'compare', 'demo', 'drop', 'meteor',"
+            " 'omissions', 'rep', 'report', 'segment'):\n"
             "    import_module(f'coverage_eval.cli.commands.{name}')",
             "['numpy']",
         ),

@@ -26,13 +26,12 @@ from coverage_eval.align.model_text import (
 from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import PathLike, Text, zip_lines
-from coverage_eval.core.metric import Floats, file_setting, files_setting, setting
+from coverage_eval.core.metric import Floats
 from coverage_eval.core.tokenizers import SINK, Segment, Tokenizer
 from coverage_eval.core.writing import atomic_path
 from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
-    SYMMETRIZATIONS,
     Links,
     check_symmetrization,
 )
@@ -494,27 +493,21 @@ class GivenLinks(Aligner):
 
 @dataclass(frozen=True)
 class AlignerSettings:
-    """Where links come from; :meth:`make` makes the aligner."""
+    """Where links come from; :meth:`make` makes the aligner.
 
-    model: str | None = file_setting(
-        "Align with this model, made by 'align train'.", group="Options"
-    )
-    sink: bool = setting(
-        False, "Append the word <SINK> to every source; it is not scored.", group="Advanced"
-    )
-    ref_links: tuple[Text, ...] = files_setting(
-        "Read links of source and reference from this text, one line per segment, made by any "
-        "aligner; give it once for each reference."
-    )
-    links: tuple[Text, ...] = files_setting(
-        "Read links of source and hypothesis from this text; give it once for each system, in "
-        "their order."
-    )
-    symmetrize: str = setting(
-        DEFAULT_SYMMETRIZATION,
-        "Join the links of the two directions by this heuristic.",
-        choices=SYMMETRIZATIONS,
-    )
+    Attributes:
+        model: The file of a model.
+        sink: Whether it aligns with the word <SINK>.
+        ref_links: Links of source and each reference, instead of a model.
+        links: Links of source and each output.
+        symmetrize: How the links of a model's two directions are joined.
+    """
+
+    model: str | None = None
+    sink: bool = False
+    ref_links: tuple[Text, ...] = ()
+    links: tuple[Text, ...] = ()
+    symmetrize: str = DEFAULT_SYMMETRIZATION
 
     @property
     def has_links(self) -> bool:

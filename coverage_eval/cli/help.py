@@ -1,16 +1,9 @@
-"""Commands and options of click as all commands have them; needs no NumPy.
-
-Options are declared by fields of dataclasses, or one by one. Help has an example, what the command
-does, then the options in groups.
-"""
+"""How help looks: an example, what the command does, then the options in groups."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields
-from difflib import get_close_matches
-from functools import partial, wraps
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from inspect import cleandoc
 from textwrap import fill
 from types import MappingProxyType
@@ -53,171 +46,24 @@ class Option(click.Option):
         self.names = names
 
 
-option = partial(click.option, cls=Option)
-"""As :func:`click.option`, with the arguments of :class:`Option`."""
-
-
 Decorator = Callable[[Any], Any]
-"""Adds an option, or several, to a command."""
-
-_MAX = 1_000_000_000
-"""The greatest number of any option, so that sums and products stay finite and loops end."""
+"""Adds an option, or several, to the function of a command."""
 
 
-class FiniteRange(click.FloatRange):
-    """A range of finite numbers."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, or a usage error."""
-        number = super().convert(value, param, ctx)
-        if not abs(number) <= _MAX:  # NaN fails every comparison
-            self.fail(f"{value} is not a number that can be used.", param, ctx)
-        return number
+def option(*declared: Any, **attributes: Any) -> Decorator:
+    """As :func:`click.option`, with the arguments of :class:`Option`."""
+    return click.option(*declared, cls=Option, **attributes)
 
 
-_RANGES = {"int": click.IntRange, "float": FiniteRange}
-"""The range of the numbers of a field, by its type."""
+def shared(*options: Decorator) -> Decorator:
+    """One decorator that adds several options, in the order of ``--help``."""
 
-
-class Percentage(FiniteRange):
-    """A range of percentages, with or without the sign."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, or a usage error."""
-        return super().convert(str(value).removesuffix("%"), param, ctx)
-
-
-class OutputFile(click.Path):
-    """The name of a file that the command writes."""
-
-
-def add_options(command: Callable[..., Any], options: Sequence[Decorator]) -> Callable[..., Any]:
-    """Decorate a command with options, in the order of ``--help``."""
-    for add in reversed(options):
-        command = add(command)
-    return command
-
-
-def click_option(
-    item: Field[Any], further_choice: str | None = None, group: str = GROUPS[0]
-) -> Decorator:
-    """The option that a field of a dataclass declares.
-
-    A field made by :func:`~coverage_eval.core.metric.setting` gives an option's name, help and
-    range, and may give further arguments of :func:`click.option`.
-
-    Args:
-        item: The field.
-        further_choice: One more choice than the field has.
-        group: The group of ``--help`` if the field names none.
-    """
-    attributes = {"group": group, **item.metadata}
-    default = None if item.default is MISSING else item.default
-    flag = f"--{item.name.replace('_', '-')}"
-    flags = attributes.pop("flags", [attributes.pop("flag", flag)])
-    choices = attributes.pop("choices", None)
-    limits = {name: attributes.pop(name) for name in ("min", "max") if name in attributes}
-    kind = str(item.type).removesuffix(" | None")
-    if attributes.pop("is_output", False):
-        attributes["type"] = OutputFile()
-    if isinstance(default, bool):
-        attributes["is_flag"] = True
-    elif choices is not None:
-        attributes["type"] = click.Choice([*choices, *filter(None, [further_choice])])
-    elif "type" not in attributes and kind in _RANGES:
-        attributes["type"] = _RANGES[kind](**limits)
-    return option(*flags, item.name, default=default, **attributes)
-
-
-def as_object(
-    name: str,
-    kind: type[Any],
-    *first: Decorator,
-    without: Collection[str] = (),
-    group: str = GROUPS[0],
-) -> Decorator:
-    """A decorator that adds the options that a dataclass declares.
-
-    The command receives them as one object.
-
-    Args:
-        name: The command's parameter for the object.
-        kind: The dataclass.
-        *first: Arguments and options of the command that stand before those that it declares.
-        without: Fields that get no option.
-        group: The group of ``--help`` for fields that name none.
-    """
-    options = [
-        click_option(item, group=group)
-        for item in fields(kind)
-        if "help" in item.metadata and item.name not in without
-    ]
-    names = [item.name for item in fields(kind)]
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(command)
-        def with_object(**values: Any) -> Any:
-            made = kind(**{field: values.pop(field) for field in names if field in values})
-            return command(**{name: made}, **values)
-
-        return add_options(with_object, [*first, *options])
+    def add(command: Any) -> Any:
+        for add_option in reversed(options):
+            command = add_option(command)
+        return command
 
     return add
-
-
-HINTS = {
-    "--bootstrap": "The interval of one score: --confidence --resamples N",
-    "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
-    "--lowercase": "Words are aligned without regard to capitals; to lowercase a file: "
-    r"sed 's/.*/\L&/' FILE > LOWER",
-    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
-    "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
-    "omissions -o MODEL",
-    "--reference": "The option is -r, --ref.",
-    "--resamples": "The interval of one score: --confidence --resamples N",
-    "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
-    "--sort": "The worst segments: --worst N",
-    "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
-    "--false-alarms PERCENT",
-    "train": "coverage-eval align train SRC TGT -o MODEL",
-    "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
-    "--ref REF FILE...",
-}
-"""Options and commands that people type although there are none here, and what to type."""
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """``; did you mean …?``, to append to an error; empty if no known name is near."""
-    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.66)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
-def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
-    """A callback for a list of names separated by commas, in any case.
-
-    Args:
-        what: What the names stand for, for messages.
-        known: The known names; empty to accept any.
-    """
-
-    def parse(ctx: click.Context, _: click.Parameter, value: str | None) -> list[str] | None:
-        if value is None:
-            return None
-        names = [name.strip() for name in value.split(",")]
-        names = [name.lower() if name.lower() in known else name for name in names]
-        for name in names:
-            if known and name not in known:
-                said = suggest(name, known) or f"; one of {', '.join(known)}"
-                if what == "metric" and any("--scores" in item.opts for item in ctx.command.params):
-                    said += "; for scores of another tool, such as COMET: --scores NAME=FILE"
-                raise click.BadParameter(f"unknown {what} {name!r}{said}")
-        if len(set(names)) < len(names):
-            raise click.BadParameter(f"a {what} is named twice in {value!r}")
-        return names
-
-    return parse
 
 
 class HelpFormat(click.Command):
@@ -259,8 +105,7 @@ class HelpFormat(click.Command):
             return
         self.format_usage(ctx, formatter)
         _, mark, example = cleandoc(self.help or "").partition(_EXAMPLE)
-        first = cleandoc(self.help or "").partition("\n\n")[0]
-        _write_parts(formatter, mark + example, first)
+        _write_parts(formatter, mark + example, _first_paragraph(self))
         with formatter.section(usual[0]):
             formatter.write_dl([(flags, _first_sentence(text)) for flags, text in usual[1]])
         room = formatter.width - max(map(len, GROUPS)) - 6
@@ -305,8 +150,12 @@ class HelpFormat(click.Command):
     def sections(self) -> dict[str, list[tuple[str, str]]]:
         """The commands of a group under titles, each with the first paragraph of its help."""
         commands: dict[str, click.Command] = getattr(self, "commands", {})
-        firsts = {n: cleandoc(one.help or "").partition("\n\n")[0] for n, one in commands.items()}
-        return {"Commands": list(firsts.items())}
+        lines = [(name, _first_paragraph(command)) for name, command in commands.items()]
+        return {"Commands": lines}
+
+
+def _first_paragraph(command: click.Command) -> str:
+    return cleandoc(command.help or "").partition("\n\n")[0]
 
 
 def _write_parts(formatter: click.HelpFormatter, *parts: str) -> None:

@@ -16,7 +16,8 @@ from tempfile import gettempdir
 
 import click
 
-from coverage_eval.cli.help import HINTS, HelpFormat, suggest
+from coverage_eval.cli.help import HelpFormat
+from coverage_eval.cli.hints import HINTS, suggest
 from coverage_eval.cli.messages import ENCODING_FALLBACK, say, wrap
 from coverage_eval.core.errors import CoverageEvalError, ReadingNote
 from coverage_eval.core.escapes import escape_controls
@@ -45,8 +46,8 @@ SECTIONS = {
 }
 """The commands as --help shows them, each with its line there.
 
-A command of a metric is made from it. The others are made in the module of the same name, which is
-imported when the command is used, so that --help stays fast.
+Each is in the module of the same name, which is imported when the command is used, so that --help
+stays fast.
 """
 
 
@@ -67,10 +68,10 @@ class LazyGroup(HelpFormat, click.Group):
         """The command, or None if there is none of that name."""
         if cmd_name not in _commands():
             return None
-        if cmd_name in METRICS and METRICS[cmd_name].command:
-            from coverage_eval.cli.commands.score import score_command
+        if not any(cmd_name in lines for lines in SECTIONS.values()):
+            from coverage_eval.cli.commands.own_metric import metric_command
 
-            return score_command(cmd_name)
+            return metric_command(cmd_name)
         module = import_module(f"coverage_eval.cli.commands.{cmd_name}")
         command: click.Command = getattr(module, cmd_name)
         return command

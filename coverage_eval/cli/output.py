@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import discard, say, tolerate_closed_pipe
-from coverage_eval.cli.options import Output, signatures_file
+from coverage_eval.cli.output_options import Output, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.features import Feature
 from coverage_eval.core.formats import numbers, render_lines

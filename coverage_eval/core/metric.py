@@ -39,25 +39,9 @@ def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (cli
         default: Its default value.
         help: The option's help.
         **metadata: ``flag`` (another name for the option), ``choices``, ``min`` and ``max``
-            (of a number), ``is_output`` (whether it is the name of a file that is written), and
-            further arguments of click's options.
+            (of a number), and further arguments of click's options.
     """
     return field(default=default, metadata={"help": help, **metadata})
-
-
-def file_setting(help_text: str, **more: Any) -> Any:
-    """A field for the name of a file that is read."""
-    return setting(None, help_text, metavar="FILE", **more)
-
-
-def files_setting(help_text: str, **more: Any) -> Any:
-    """A field for such names, one each time the option is given."""
-    return setting((), help_text, metavar="FILE", multiple=True, **more)
-
-
-def output_file_setting(help_text: str, **more: Any) -> Any:
-    """A field for the name of a file that is written."""
-    return file_setting(help_text, is_output=True, **more)
 
 
 # Scores

@@ -17,7 +17,7 @@ import numpy as np
 
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CorpusWarning, DataError, require_integer
-from coverage_eval.core.metric import Floats, Formula, Interval, Statistics, setting
+from coverage_eval.core.metric import Floats, Formula, Interval, Statistics
 
 DEFAULT_RESAMPLES = 1000
 MAX_RESAMPLES = 1_000_000
@@ -45,16 +45,9 @@ class SignificanceTest:
     """
 
     test: str = "randomization"
-    resamples: int = setting(
-        DEFAULT_RESAMPLES,
-        "Number of resamples for intervals and tests; 0 for neither.",
-        min=0,
-        max=MAX_RESAMPLES,
-    )
+    resamples: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
-    baseline: str | None = setting(
-        None, "Test against this system.  [default: the first]", metavar="NAME"
-    )
+    baseline: str | None = None
 
     def __post_init__(self) -> None:
         if self.test not in TESTS:

@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from coverage_eval.cli.commands.score import score_command
+from coverage_eval.cli.commands.own_metric import metric_command
 from coverage_eval.cli.main import SECTIONS
 from coverage_eval.quality.sacre import BLEU
 from tests.cli.tools import ALL_COMMANDS
@@ -233,12 +233,12 @@ def test_a_command_asks_for_the_texts_that_its_metric_needs(run_cli, tmp_path, n
         (tmp_path / file).write_text(f"{text}\n")
     files = [str(tmp_path / word) if word in {"hyp", "ref", "src"} else word
              for word in line.split()]  # fmt: skip
-    done = CliRunner().invoke(score_command(name), [*files, "-b", "-w", "6"])
+    done = CliRunner().invoke(metric_command(name), [*files, "-b", "-w", "6"])
     assert done.exit_code == 0, done.output
     texts = ["--ref", "ref", "--src", "src", "-m", name, "--resamples", 0]
     assert run_cli("compare", "hyp", *texts, "-b", "-w", 6, cwd=tmp_path).stdout == done.stdout
     if len(files) > 1:
-        assert CliRunner().invoke(score_command(name), files[:1]).exit_code == 2
+        assert CliRunner().invoke(metric_command(name), files[:1]).exit_code == 2
 
 
 NUMBERS = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import coverage_eval.cli.options as options_module
+from coverage_eval.cli.commands import score
 from coverage_eval.repetition.rep import REP
 from tests.conftest import COMMAND
 
@@ -30,7 +30,7 @@ def test_running_out_of_memory_is_one_line(run_cli, folder, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(options_module, "Texts", fail)
+    monkeypatch.setattr(score, "Texts", fail)
     done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from coverage_eval.cli.help import OutputFile
-from coverage_eval.cli.options import Command
+from coverage_eval.cli.command import Command
+from coverage_eval.cli.parameters import OutputFile
 from tests.cli.tools import ALL_COMMANDS
 
 
@@ -47,6 +47,12 @@ def test_inputs_and_outputs_are_different_files(run_cli, folder, command, messag
     assert (result.returncode, result.stdout) == (2, "")
     assert f"Error: {message}" in result.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_only_files_are_input_files(run_cli, folder):
+    line = "report --ref tgt hyp src -m rep --resamples 0 --title page.html --baseline hyp"
+    run_cli(*line.split(), "-o", "page.html", cwd=folder)
+    assert "<title>page.html" in (folder / "page.html").read_text()
 
 
 BY_SEGMENT = ("rep", "hyp", "tgt", "--sentence-level", "-f", "csv")

@@ -12,15 +12,24 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import check_aligned, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
-from coverage_eval.cli import options
-from coverage_eval.cli.help import option
+from coverage_eval.cli.command import Group
+from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import strict_option, symmetrize_option
 from coverage_eval.cli.output import echo_findings, print_lines, show, with_findings
+from coverage_eval.cli.output_options import (
+    ScoreOutput,
+    output_option,
+    output_to,
+    scoring_options,
+)
+from coverage_eval.cli.parameters import InputFile
 from coverage_eval.cli.score_report import score_report, segments_report
+from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import OTHER_ORDER, combine_findings
 from coverage_eval.core.errors import CheckId, Finding
-from coverage_eval.core.files import file_name
+from coverage_eval.core.files import Text, file_name
 from coverage_eval.core.machine import counted, parts, progress_bar
 from coverage_eval.core.metric import Formula, Score, Statistics
 from coverage_eval.core.significance import bootstrap_interval
@@ -30,14 +39,10 @@ from coverage_eval.core.tokenizers import TOKENIZERS
 from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import links as word_links
 
-_symmetrize_option = option(
-    "--symmetrize", default=word_links.DEFAULT_SYMMETRIZATION,
-    type=click.Choice(word_links.SYMMETRIZATIONS),
-    help="Join the links of the two directions by this heuristic.",
-)  # fmt: skip
+_symmetrize_option = symmetrize_option(GROUPS[0])
 
 
-@click.group("align", cls=options.Group)
+@click.group("align", cls=Group)
 def align() -> None:
     """Word alignment: train a model, align text, symmetrise and evaluate links.
 
@@ -54,8 +59,11 @@ def align() -> None:
 
 
 @align.command("train")
-@options.text_options("src", "tgt")
-@options.output_to("Write the model to this file.")
+@texts("src", "tgt")
+@output_to(
+    "Write the model to this file.",
+    no_stdout="the model is written to a file, not to standard output",
+)
 @option(
     "--prepare-for", "purpose", type=click.Choice(["omissions"]),
     help="Also train what 'omissions' needs.",
@@ -68,9 +76,10 @@ def align() -> None:
     "--src-tokenize", type=click.Choice(TOKENIZERS),
     help="Apply another tokeniser to the source.",
 )  # fmt: skip
-@options.strict_option
+@strict_option
 def train(
-    texts: Texts,
+    src: Text,
+    tgt: Text,
     output: str,
     purpose: str | None,
     tokenize: str | None,
@@ -86,13 +95,10 @@ def train(
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
       coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
-    if output == "-":
-        raise click.UsageError("the model is written to a file, not to standard output")
-    source, target = texts.source, texts.references[0]
-    assert source is not None
+    pairs = Texts({}, (tgt,), src)
     with progress_bar("training") as progress:
         reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
-        rows = counted(texts.rows(), reading, texts.sample.size)
+        rows = counted(pairs.rows(), reading, pairs.sample.size)
         with Aligner.train_pairs(
             ((row.source or "", row.references[0]) for row in rows),
             tokenize=tokenize,
@@ -100,23 +106,25 @@ def train(
             progress=training,
         ) as aligner:
             model = aligner.model
-            found = [*TextChecks().findings(texts.sample, aligner.tokens)]
+            found = [*TextChecks().findings(pairs.sample, aligner.tokens)]
             if message := why_too_few_pairs(model):
                 found.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
-            echo_findings(combine_findings(found, texts.sample.source), strict=strict)
+            echo_findings(combine_findings(found, pairs.sample.source), strict=strict)
             if purpose == "omissions":
-                add_omission_data(aligner, partial(read_parallel, source, target), preparing)
+                add_omission_data(aligner, partial(read_parallel, src, tgt), preparing)
             aligner.save(output)
     say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @align.command("apply")
-@click.argument("model")
-@options.text_options("src", "tgt")
+@click.argument("model", type=InputFile())
+@texts("src", "tgt")
 @_symmetrize_option
-@options.strict_option
-@options.output_option
-def apply(model: str, texts: Texts, symmetrize: str, strict: bool, output: str | None) -> None:
+@strict_option
+@output_option
+def apply(
+    model: str, src: Text, tgt: Text, symmetrize: str, strict: bool, output: str | None
+) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
     The texts are cut into words as the model's training text was.
@@ -125,6 +133,7 @@ def apply(model: str, texts: Texts, symmetrize: str, strict: bool, output: str |
     Example:
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
+    texts = Texts({}, (tgt,), src)
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
@@ -144,10 +153,10 @@ def apply(model: str, texts: Texts, symmetrize: str, strict: bool, output: str |
 
 
 @align.command("symmetrize")
-@click.argument("fwd")
-@click.argument("rev")
+@click.argument("fwd", type=InputFile())
+@click.argument("rev", type=InputFile())
 @_symmetrize_option
-@options.output_option
+@output_option
 def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV.
 
@@ -163,10 +172,10 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
 
 
 @align.command("aer")
-@click.argument("links")
-@click.argument("gold")
-@options.scoring_options
-def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
+@click.argument("links", type=InputFile())
+@click.argument("gold", type=InputFile())
+@scoring_options
+def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
@@ -186,7 +195,7 @@ def aer(links: str, gold: str, output: options.ScoreOutput) -> None:
         figures = [formula] if output.score_only else [formula, *others]
         report = score_report([_score(figure, statistics, output.drawn) for figure in figures])
     findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
-    echo_findings(findings, strict=output.strict)
+    echo_findings(findings, strict=strict)
     show(with_findings(report, findings), output)
 
 

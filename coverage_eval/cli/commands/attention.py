@@ -17,9 +17,11 @@ from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import UnclearMapsError
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
-from coverage_eval.cli import options
-from coverage_eval.cli.help import option, parse_list
+from coverage_eval.cli.command import Group
+from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
+from coverage_eval.cli.output_options import Output, output_option, output_options, output_to
+from coverage_eval.cli.parameters import InputFile, NameList
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
 from coverage_eval.core.texts import read_segments
@@ -28,7 +30,7 @@ from coverage_eval.plotting.saving import save_figure
 from fast_align_wrapper.links import format_links
 
 
-@click.group("attention", cls=options.Group)
+@click.group("attention", cls=Group)
 def attention() -> None:
     """Score, draw and convert attention maps of MT toolkits.
 
@@ -46,18 +48,30 @@ def attention() -> None:
     """
 
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+class _Position(click.ParamType[int | str]):
+    """A layer or a head, whose value is an index: 1, 2, … become 0, 1, …; -1, -2, … stay.
 
+    Args:
+        mean: Whether it may be ``mean``, which stays, too.
+    """
 
-def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
-    """A callback: 1, 2, … become 0, 1, …; -1, -2, … count from the end; ``mean`` stays."""
-    if text is None or (text == "mean" and option.name == "head"):
-        return text
-    number = int(text) if _NUMBER.fullmatch(text) else 0
-    if number == 0:
-        mean = ", or mean" if option.name == "head" else ""
-        raise click.BadParameter(f"{text!r} is not a number from 1, or -1 for the last{mean}.")
-    return number - 1 if number > 0 else number
+    name = "number"
+
+    def __init__(self, *, mean: bool = False) -> None:
+        self.mean = mean
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """The index, or a usage error."""
+        if value == "mean" and self.mean:
+            return "mean"
+        number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,9}", value, re.ASCII) else 0
+        if number == 0:
+            mean = ", or mean" if self.mean else ""
+            message = f"{value!r} is not a number from 1, or -1 for the last{mean}."
+            self.fail(message, param, ctx)
+        return number - 1 if number > 0 else number
 
 
 def read_maps(file: str) -> Sequence[AttentionMap]:
@@ -75,15 +89,14 @@ def read_maps(file: str) -> Sequence[AttentionMap]:
         raise DataError(f"{error}. Type: {line}") from error
 
 
-_maps_argument = click.argument("file", metavar="MAPS")
+_maps_argument = click.argument("file", metavar="MAPS", type=InputFile())
 _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 
 
 @attention.command("score", lists={"Scores": _SCORE_LIST})
 @_maps_argument
 @option(
-    "-m", "--metrics", "names", metavar="LIST", names=SCORES,
-    callback=parse_list("metric", SCORES),
+    "-m", "--metrics", "names", metavar="LIST", names=SCORES, type=NameList("metric", SCORES),
     help="Show these columns, such as confidence,zeros.  [default: all]",
 )  # fmt: skip
 @option(
@@ -91,8 +104,8 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
     is_flag=True,
     help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
-@options.output_options
-def score(file: str, names: list[str] | None, per_word: bool, output: options.Output) -> None:
+@output_options
+def score(file: str, names: list[str] | None, per_word: bool, output: Output) -> None:
     """Print coverage scores of segments and of the corpus.
 
     There is one line per segment, then one for the corpus: the mean over segments, and the sum for
@@ -156,7 +169,7 @@ def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
 
 @attention.command("links")
 @_maps_argument
-@options.output_option
+@output_option
 def links(file: str, output: str | None) -> None:
     """Write hard links of attention as Pharaoh lines, which 'drop' can read.
 
@@ -171,9 +184,9 @@ def links(file: str, output: str | None) -> None:
 
 
 @attention.command("convert", endings=ENDINGS)
-@click.argument("file", metavar="DUMP")
-@option("--src", metavar="FILE", help="Source text as the toolkit saw it.")
-@option("--hyp", metavar="FILE", help="Hypothesis as the toolkit wrote it.")
+@click.argument("file", metavar="DUMP", type=InputFile())
+@option("--src", metavar="FILE", type=InputFile(), help="Source text as the toolkit saw it.")
+@option("--hyp", metavar="FILE", type=InputFile(), help="Hypothesis as the toolkit wrote it.")
 @option(
     "--input-format", metavar="NAME", type=click.Choice(tuple(FORMATS)),
     help=f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
@@ -183,11 +196,11 @@ def links(file: str, output: str | None) -> None:
     help="What rows and columns of DUMP are, if its shapes leave it open.",
 )  # fmt: skip
 @option(
-    "--layer", metavar="N", callback=_as_index,
+    "--layer", metavar="N", type=_Position(),
     help="Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
 )  # fmt: skip
 @option(
-    "--head", metavar="N|mean", callback=_as_index,
+    "--head", metavar="N|mean", type=_Position(mean=True),
     help="Head of such arrays, or of [heads, T, S]: from 1, -1 for the last, or their mean.",
 )  # fmt: skip
 @option("--words", is_flag=True, help="Merge subwords to words.")
@@ -199,7 +212,7 @@ def links(file: str, output: str | None) -> None:
     "--hyp-subwords", type=click.Choice(SCHEMES),
     help="With --words, how hypothesis subwords are marked.",
 )  # fmt: skip
-@options.output_to("Write this .npz or .jsonl file.")
+@output_to("Write this .npz or .jsonl file.")
 def convert(
     file: str,
     src: str | None,
@@ -228,12 +241,12 @@ def convert(
 
 @attention.command("plot", endings=PICTURES)
 @_maps_argument
-@click.argument("other", metavar="[OTHER]", required=False)
+@click.argument("other", metavar="[OTHER]", required=False, type=InputFile())
 @option(
     "--index", "number", default=1, type=click.IntRange(1),
     help="The segment, counted from 1.",
 )  # fmt: skip
-@options.output_to("Write this .png, .svg or .pdf file.")
+@output_to("Write this .png, .svg or .pdf file.")
 def plot(file: str, number: int, other: str | None, output: str) -> None:
     """Draw the attention of one segment, of one system or of two.
 
@@ -267,7 +280,7 @@ def plot(file: str, number: int, other: str | None, output: str) -> None:
 
 
 @attention.command("simplex", endings=PICTURES)
-@options.output_to("Write the picture to this file, a .png, .svg or .pdf.")
+@output_to("Write the picture to this file, a .png, .svg or .pdf.")
 def simplex(output: str) -> None:
     """Draw attention transformations on the probability simplex.
 

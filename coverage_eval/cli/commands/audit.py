@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli import options
+from coverage_eval.cli.command import Command
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import show
+from coverage_eval.cli.output_options import Output, output_options
+from coverage_eval.cli.parameters import InputFile
 from coverage_eval.papers.audit_tables import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import audit_report, audits_report
 from coverage_eval.papers.printed import TABLES, compare_scores
 
 
-@click.command("audit", cls=options.Command, lists={"Audits": AUDITS})
+@click.command("audit", cls=Command, lists={"Audits": AUDITS})
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(AUDITS)))
 @option(
-    "--scores", metavar="FILE",
+    "--scores", metavar="FILE", type=InputFile(),
     help="Compare your own table with the printed one: a CSV file whose first line is "
     "system,dataset,metric,value.",
 )  # fmt: skip
-@options.output_options
-def audit(name: str | None, scores: str | None, output: options.Output) -> None:
+@output_options
+def audit(name: str | None, scores: str | None, output: Output) -> None:
     """Check the papers' printed tables and claims.
 
     Without NAME all audits run, and the claims that do not hold are printed. With NAME the command
@@ -38,10 +40,8 @@ def audit(name: str | None, scores: str | None, output: options.Output) -> None:
       coverage-eval audit table1
       coverage-eval audit table1 --scores ours.csv
     """
-    options.refuse({
-        f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME":
-            scores and name not in {*TABLES_OF_AUDITS, None},
-    })  # fmt: skip
+    if scores and name not in {*TABLES_OF_AUDITS, None}:
+        raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")
     if scores:
         tables = TABLES_OF_AUDITS[name] if name else TABLES
         show(compare_scores(scores, tables), output)

@@ -6,20 +6,22 @@ from pathlib import Path
 
 import click
 
-from coverage_eval.cli import options
+from coverage_eval.cli.command import Command
 from coverage_eval.cli.help import option
+from coverage_eval.cli.options import signature_option
 from coverage_eval.cli.output import show
+from coverage_eval.cli.output_options import Output, output_options
 from coverage_eval.core.report import Report
 from coverage_eval.demonstration import demonstrate
 
 
-@click.command("demo", cls=options.Command)
+@click.command("demo", cls=Command)
 @option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
         help="Write texts, model and report here, to try other commands on.  [default: a "
         "temporary folder]")  # fmt: skip
-@options.signature_option
-@options.output_options
-def demo(folder: Path | None, signature: bool, output: options.Output) -> None:
+@signature_option
+@output_options
+def demo(folder: Path | None, signature: bool, output: Output) -> None:
     """Try coverage-eval on bundled texts with known errors.
 
     Three commands are shown with their results. The last one writes an HTML report.

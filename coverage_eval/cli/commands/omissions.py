@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import click
 
-from coverage_eval.align.aligner import AlignerSettings
-from coverage_eval.cli import options
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
-from coverage_eval.cli.help import Percentage, as_object, option
-from coverage_eval.cli.kept_rows import SegmentGate, rows_file
+from coverage_eval.cli.help import option
+from coverage_eval.cli.kept_rows import kept_options, rows_file, write_kept
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import echo_findings, show, with_findings
+from coverage_eval.cli.options import (
+    check_links,
+    check_unaligned,
+    model_option,
+    signature_option,
+    source_option,
+)
+from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
+from coverage_eval.cli.output_options import ScoreOutput, scoring_options
+from coverage_eval.cli.parameters import Percentage, TextType
 from coverage_eval.cli.score_report import score_report, segment_report
+from coverage_eval.cli.texts import texts
 from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.files import Text
 from coverage_eval.core.machine import progress_bar
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table, format_p
 from coverage_eval.core.result import Result
-from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
+from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.named import NamedErrors, reasons_of
+from coverage_eval.outputs.named import GUESSES, NamedError, NamedErrors, main_error, reasons_of
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
 
+_MAX_NAMED = 20
+"""Segments that a closed gate names."""
 
-@click.command("omissions", cls=options.Command)
-@options.text_options("hyp", options=("ref",))
+
+@click.command("omissions", cls=Command)
+@texts("hyp", options=("ref",))
 @option(
-    "--peer", "peers", multiple=True, metavar="FILE",
+    "--peer", "peers", multiple=True, metavar="FILE", type=TextType(),
     help="Rank segments by what this other system's output covers and HYP does not; give it once "
     "for each system. Three or more decide flags, too, without --ref.",
 )  # fmt: skip
@@ -50,20 +66,33 @@ WORST = 5
     help="Say how far the flags can be believed on this text: plant errors in some of its segments "
     "and count how many are found.",
 )  # fmt: skip
-@as_object("gate", SegmentGate, group="Output")
-@options.alignment_options(without={*options.OF_DROP, "ref_links", "links"})
-@options.signature_option
-@options.scoring_options
+@kept_options
+@option(
+    "--fail-above", type=Percentage(0, 100), metavar="PERCENT", group="Output",
+    help="End with exit status 3 if significantly more segments have an error than if this "
+    "percentage of them had one, or if more have one that is no guess; and name them.",
+)  # fmt: skip
+@model_option
+@source_option
+@signature_option
+@scoring_options
 def omissions(
-    texts: Texts,
-    documents: str | None,
+    *,
+    hyp: Text,
+    ref: Sequence[Text],
+    src: Text | None,
+    peers: Sequence[Text],
+    model: str | None,
+    unaligned: bool,
     additions: bool,
     false_alarms: float,
     trust: bool,
-    gate: SegmentGate,
-    aligner: AlignerSettings,
+    keep: str | None,
+    reject: str | None,
+    fail_above: float | None,
     signature: bool,
-    output: options.ScoreOutput,
+    strict: bool,
+    output: ScoreOutput,
 ) -> None:
     """Find source words that an output leaves out, or words that it adds.
 
@@ -95,62 +124,112 @@ def omissions(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
     """
-    options.check_links(aligner, texts.source, {})
-    options.refuse({
-        "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
-        "omissions -o M'; without parallel text, train on the source and the outputs themselves":
-            aligner.model is None,
-        "--additions compares HYP and source; leave out --ref": additions and texts.references,
-    })  # fmt: skip
-    share = false_alarms / 100
-    model = aligner.make()
-    assert model is not None
-    metric = Additions(model, share) if additions else Omissions(model, share)
-    name, error = metric.name, metric.kinds[0].error
+    check_unaligned(unaligned=unaligned, ref=ref, src=src, model=model)
+    check_links(src=src, model=model)
+    if model is None:
+        raise click.UsageError(
+            "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
+            "omissions -o M'; without parallel text, train on the source and the outputs themselves"
+        )
+    if additions and ref:
+        raise click.UsageError("--additions compares HYP and source; leave out --ref")
+    aligner, share = Aligner.load(model), false_alarms / 100
+    metric = Additions(aligner, share) if additions else Omissions(aligner, share)
     with progress_bar("finding errors") as progress:
-        features = options.document_features(documents, aligner)
-        result = Evaluation(texts, {name: metric}, features).run(progress)
-    found_errors = result.of(NamedErrors)
-    assert found_errors is not None
-    (named,) = found_errors.by_system.values()
-    flagged = result.statistics_of(name)[:, 0].astype(bool).tolist()
-    reasons = reasons_of(named, flagged, error)
-    matched = result.of(Documents)
-    cut = matched.by_output[result.systems[0]] if matched else ()
+        texts = Texts({hyp.name: hyp}, ref, src, peers)
+        features = [Documents("none", aligner)] if unaligned else []
+        result = Evaluation(texts, {metric.name: metric}, features).run(progress)
+    named_errors, documents = result.of(NamedErrors), result.of(Documents)
+    named = named_errors.by_system[result.systems[0]] if named_errors else {}
+    flagged = result.statistics_of(metric.name)[:, 0].astype(bool).tolist()
+    reasons = reasons_of(named, flagged, metric.kinds[0].error)
     if output.by_segment:
         report = segment_report(
             result,
             worst=output.worst,
             show_texts=not output.sentence_level,
-            has_error=flagged if documents else [*map(bool, reasons)],
+            has_error=flagged if unaligned else [*map(bool, reasons)],
             # Lines that were left out are no empty outputs.
-            reasons=None if documents else reasons,
+            reasons=None if unaligned else reasons,
         )
     else:
         report = _flag_report(result, flagged, reasons, output.drawn)
-    if documents:
-        report = with_passages(report, cut)
-    echo_findings(result.findings, strict=output.strict)
-    rows = None if documents else rows_file(texts, output)
+    cuts = documents.by_output[result.systems[0]] if documents else ()
+    if unaligned:
+        report = with_passages(report, cuts)
+    echo_findings(result.findings, strict=strict)
+    rows = None if unaligned else rows_file(hyp, output)
     if rows is None:
         report = with_findings(report, result.findings, result.features)
         show(report, output, signatures=signature)
     if trust:
-        fitted = result.fitted[name]
-        assert isinstance(fitted, FittedFlags)
-        gauged = estimate_recall(fitted.finder, result.rows)
-        say("; ".join(filter(None, [str(gauged), gauged.doubt])))
-    if documents and gate.is_given:
-        gate_documents(cut, gate.fail_above, gate.keep, gate.reject, additions=additions)
-    elif gate.is_given or rows:
-        evidence = list(result.evidence_of(name))
+        _say_how_many_are_found(result)
+    if unaligned:
+        gate_documents(cuts, fail_above, keep, reject, additions=additions)
+        return
+    if keep or reject or rows:
+        evidence = list(result.evidence_of(metric.name))
         figures = {
             "score": [item.score for item in evidence],
             "probability": [item.probability for item in evidence],
         }
-        chances = [item.detail["chance"][0] for item in evidence]
-        gate.write(result.texts or texts, reasons, figures, rows)
-        gate.judge(flagged, named, chances, share, error)
+        write_kept(
+            result.texts or texts, reasons, figures, keep=keep, reject=reject, everything=rows
+        )
+    if fail_above is not None:
+        _close_gate(result, flagged, named, share, fail_above)
+
+
+def _close_gate(
+    result: Result,
+    flagged: Sequence[bool],
+    named: Mapping[int, Sequence[NamedError]],
+    false_alarms: float,
+    fail_above: float,
+) -> None:
+    """End the run if too many segments have an error.
+
+    Args:
+        result: What was measured.
+        flagged: Whether each segment is flagged.
+        named: The errors of whole outputs that have a name, by segment from 0.
+        false_alarms: The share of complete translations that are flagged by mistake.
+        fail_above: The percentage of segments that may have an error.
+    """
+    ((name, metric),) = result.metrics.items()
+    alarm_rates = [item.detail["chance"][0] for item in result.evidence_of(name)]
+    bad = [number for number, is_flagged in enumerate(flagged) if is_flagged or number in named]
+    counted = []
+    for number in bad:
+        if number in named and main_error(named[number]).kind not in GUESSES:
+            counted.append(0.0)  # certain
+        else:
+            counted.append(alarm_rates[number] if flagged[number] else 1.0)
+    complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
+    test = judge_flags(len(flagged), counted, 1 - complete, fail_above / 100)
+    kinds = Counter({metric.kinds[0].error: sum(flagged)})
+    kinds.update(main_error(errors).kind for errors in named.values())
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    message = (
+        f"{len(bad)} of {len(flagged)} segments have an error{f' ({listed})' if listed else ''}"
+        f"; {test.expected:.1f} would be expected if {fail_above:g}% had one, with false "
+        f"alarms ({format_p(test.p_value)})"
+    )
+    if not test.is_above:
+        say(message)
+        return
+    more = f" and {len(bad) - _MAX_NAMED} more" if len(bad) > _MAX_NAMED else ""
+    numbers = ", ".join(str(number + 1) for number in bad[:_MAX_NAMED])
+    say(f"{message}: segments {numbers}{more}", "failed")
+    click.get_current_context().exit(CLOSED)
+
+
+def _say_how_many_are_found(result: Result) -> None:
+    """Say how many errors the metric would find if there were some."""
+    (fitted,) = result.fitted.values()
+    assert isinstance(fitted, FittedFlags)
+    recall = estimate_recall(fitted.finder, result.rows)
+    say("; ".join(filter(None, [str(recall), recall.doubt])))
 
 
 def _flag_report(
@@ -173,11 +252,11 @@ def _flag_report(
         return index + 1, _shortened(words, 36), _shortened(said, 30)
 
     interval = score.interval
-    within = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
+    between = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
     table = Table(
         ("segment", metric.kinds[0].one, "output"),
         [row(index) for index in worst],
-        f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{within})",
+        f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{between})",
         notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",)
         if worst
         else (),

@@ -5,30 +5,36 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 
-from coverage_eval.cli import options
+from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.attention import read_maps
-from coverage_eval.cli.commands.compare import ComparisonOptions, comparison_options
+from coverage_eval.cli.commands.compare import comparison_options, run_comparison
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.output import echo_findings, print_lines
+from coverage_eval.cli.output_options import output_to
+from coverage_eval.cli.parameters import NamedText, by_name
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.escapes import escape_controls
+from coverage_eval.core.files import Text
 
 
-@click.command("report", cls=options.Command, endings=(".html",))
+@click.command("report", cls=Command, endings=(".html",))
 @comparison_options
 @option(
     "--attention", "maps", metavar="[NAME=]MAPS", multiple=True,
-    callback=options.parse_named_files,
+    type=NamedText(allow_table=True), callback=by_name,
     help="Show the attention of this system, from a file of 'attention convert'.",
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Title of the report.")
-@options.output_to("Write the report to this file.")
-def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, output: str) -> None:
+@output_to("Write the report to this file.")
+def report(
+    *, maps: dict[str, Text], title: str | None, strict: bool, output: str, **asked: Any
+) -> None:
     """Write an HTML report: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
@@ -40,11 +46,10 @@ def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, ou
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    files = _by_system(maps, list(asked.texts.systems))
-    asked.check()
+    files = _by_system(maps, list(asked["systems"]))
     attention = {name: read_maps(file) for name, file in files.items()}
-    comparison = asked.compare(evidence=True)
-    echo_findings(comparison.measured.findings, strict=asked.strict)
+    comparison = run_comparison(evidence=True, **asked)
+    echo_findings(comparison.measured.findings, strict=strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
         page = make_report(comparison, title=title, command=command, attention=attention)
@@ -52,12 +57,13 @@ def report(asked: ComparisonOptions, maps: dict[str, str], title: str | None, ou
         raise DataError(str(error)) from error
     print_lines([page.html], output, as_is=True)
     if output != "-":
-        told = [*map(escape_controls, comparison.verdict_sentences), f"→ {output}"]
-        print_lines(wrap(sentence, sys.stdout) for sentence in told)
+        sentences = [*map(escape_controls, comparison.verdict_sentences), f"→ {output}"]
+        print_lines(wrap(sentence, sys.stdout) for sentence in sentences)
 
 
-def _by_system(files: Mapping[str, str], systems: Sequence[str]) -> Mapping[str, str]:
-    """Files of attention by system; a single system needs no name."""
+def _by_system(maps: Mapping[str, Text], systems: Sequence[str]) -> Mapping[str, str]:
+    """The file of attention of each system; a single system needs no name."""
+    files = {name: str(file) for name, file in maps.items()}
     if len(files) == len(systems) == 1:
         return dict(zip(systems, files.values(), strict=True))
     if unknown := [file for name, file in files.items() if name not in systems]:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.cli import options
-from coverage_eval.cli.help import as_object
+from coverage_eval.cli.command import Command
+from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import jobs_option, strict_option
 from coverage_eval.cli.output import CLOSED, echo_findings, print_lines
+from coverage_eval.cli.output_options import output_to
+from coverage_eval.cli.parameters import InputFile, TextType
 from coverage_eval.core.errors import Finding
+from coverage_eval.core.files import Text
 from coverage_eval.core.formats import json_line, render_lines
 from coverage_eval.core.machine import progress_bar
-from coverage_eval.core.metric import file_setting, output_file_setting, setting
 from coverage_eval.core.report import PEOPLE, Report, Table
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.segment import Segmentation
+    from coverage_eval.documents.cut_documents import Document
+    from coverage_eval.documents.segment import Segmentation, Segmenter
 
 COLUMNS = ("document", "line", "start", "end", "repeats", "text")
 
@@ -28,47 +32,41 @@ MAX_LISTED = 5
 """Documents that a closed gate names."""
 
 
-@dataclass(frozen=True)
-class SegmentOptions:
-    """Documents, by what their outputs are cut, and what is written."""
-
-    hyp: str
-    src: str | None = file_setting("Read the source from this file.", flags=("-s", "--src"))
-    ref: str | None = file_setting(
-        "In place of --src and --model: cut the output by the lines of this reference in the same "
-        "language.",
-        flags=("-r", "--ref"),
-    )
-    model: str | None = file_setting("Use the word probabilities of this model of align train.")
-    output_format: str = setting(
-        "text",
-        "Print lines of text, or each piece of the output with document, line (from 1; none for "
-        "text that was added), position of its characters (from 0), and the line it repeats.",
-        flags=("-f", "--format"),
-        choices=("text", "tsv", "jsonl", "json"),
-    )
-    output: str | None = output_file_setting(
-        "Write to this file: .tsv, .jsonl and .json have the pieces, .html is a page of source and "
-        "output side by side, with gaps and brackets; others have lines of text.",
-        flags=("-o", "--output"),
-    )
-
-    def check(self) -> None:
-        """Raise a usage error for options that do not say what to cut, and by what."""
-        options.refuse({
-            "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
-            "language": bool(self.ref) == bool(self.src),
-            "--ref needs no --model": self.ref and self.model,
-            "--src goes with --model FILE; 'align train' makes models":
-                self.src and not self.model,
-        })  # fmt: skip
-
-
-@click.command("segment", cls=options.Command, endings=(".html",), any_ending=True)
-@as_object("asked", SegmentOptions, click.argument("hyp", metavar="OUTPUT"))
-@options.jobs_option
-@options.strict_option
-def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
+@click.command("segment", cls=Command, endings=(".html",), any_ending=True)
+@click.argument("hyp", metavar="OUTPUT", type=TextType())
+@option("-s", "--src", metavar="FILE", type=TextType(), help="Read the source from this file.")
+@option(
+    "-r", "--ref", metavar="FILE", type=TextType(),
+    help="In place of --src and --model: cut the output by the lines of this reference in the same "
+    "language.",
+)  # fmt: skip
+@option(
+    "--model", metavar="FILE", type=InputFile(),
+    help="Use the word probabilities of this model of align train.",
+)  # fmt: skip
+@option(
+    "-f", "--format", "output_format", default="text",
+    type=click.Choice(["text", "tsv", "jsonl", "json"]),
+    help="Print lines of text, or each piece of the output with document, line (from 1; none for "
+    "text that was added), position of its characters (from 0), and the line it repeats.",
+)  # fmt: skip
+@output_to(
+    "Write to this file: .tsv, .jsonl and .json have the pieces, .html is a page of source and "
+    "output side by side, with gaps and brackets; others have lines of text.",
+    required=False,
+)
+@jobs_option
+@strict_option
+def segment(
+    hyp: Text,
+    src: Text | None,
+    ref: Text | None,
+    model: str | None,
+    output_format: str,
+    output: str | None,
+    jobs: int,
+    strict: bool,
+) -> None:
     """Cut an output by its source's lines, and find the lines that are missing.
 
     OUTPUT is the translation of a document, with any lines ('-' reads standard input; .gz and .zst
@@ -87,30 +85,45 @@ def segment(asked: SegmentOptions, jobs: int, strict: bool) -> None:
       coverage-eval segment asr.txt --ref ref.txt -o asr.lines
       coverage-eval segment docs.jsonl:output --src docs.jsonl:source --model de-en.model
     """
+    # They import SciPy, which help, and omissions of texts that are aligned, do not need.
     from coverage_eval.documents.cut_documents import read_documents, segment_documents
-    from coverage_eval.documents.segment import Segmenter, summary
+    from coverage_eval.documents.segment import summary
 
-    asked.check()
-    texts = options.named_texts({"hyp": asked.hyp, "src": asked.src, "ref": asked.ref})
-    documents = read_documents(texts["hyp"], texts["ref"] or texts["src"])
-    if asked.ref:
-        lines = (line for document in documents for line in document.source)
-        segmenter = Segmenter.of_references(references=lines)
-    else:
-        with Aligner.load(str(asked.model)) as aligner:
-            segmenter = Segmenter.of_model(aligner)
+    lines = ref or src
+    if lines is None or (ref and src):
+        raise click.UsageError(
+            "give --src FILE with --model FILE, or --ref FILE for a reference in the output's "
+            "language"
+        )
+    if ref and model:
+        raise click.UsageError("--ref needs no --model")
+    if src and not model:
+        raise click.UsageError("--src goes with --model FILE; 'align train' makes models")
+    documents = read_documents(hyp, lines)
+    segmenter = _segmenter(documents, model)
     with progress_bar("cutting documents") as progress:
-        found = segment_documents(documents, segmenter, jobs=jobs, progress=progress)
-    blank = [cut.name for cut in found if not cut.output_words]
+        cuts = segment_documents(documents, segmenter, jobs=jobs, progress=progress)
+    blank = [cut.name for cut in cuts if not cut.output_words]
     findings = [Finding(f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
-    is_page = (asked.output or "").lower().endswith(".html")
-    shown: Iterable[str] = [_page(found)] if is_page else _lines(found, asked.output_format)
-    print_lines(shown, asked.output, as_is=True)
-    said = summary(found)
-    is_silent = asked.output_format == "text" and not is_page
-    hint = "; -f tsv shows them" if is_silent and any(cut.extra for cut in found) else ""
-    say(f"{len(found)} documents, {said}{hint}" if len(found) > 1 else f"{said}{hint}")
+    is_page = (output or "").lower().endswith(".html")
+    shown: Iterable[str] = [_page(cuts)] if is_page else _lines(cuts, output_format)
+    print_lines(shown, output, as_is=True)
+    message = summary(cuts)
+    hides_extra = output_format == "text" and not is_page and any(cut.extra for cut in cuts)
+    hint = "; -f tsv shows them" if hides_extra else ""
+    say(f"{len(cuts)} documents, {message}{hint}" if len(cuts) > 1 else f"{message}{hint}")
+
+
+def _segmenter(documents: Sequence[Document], model: str | None) -> Segmenter:
+    """What cuts documents: by a model, or else by the words of the lines themselves."""
+    from coverage_eval.documents.segment import Segmenter
+
+    if model is None:
+        lines = (line for document in documents for line in document.source)
+        return Segmenter.of_references(references=lines)
+    with Aligner.load(model) as aligner:
+        return Segmenter.of_model(aligner)
 
 
 def _page(found: Sequence[Segmentation]) -> str:

@@ -217,11 +217,7 @@ class METEOR(TextMetric):
         ValueError: Unknown variant or scale.
     """
 
-    variant: str = setting(
-        "full",
-        "METEOR 1.5 with all matchers or without synonyms and paraphrases, or NLTK's METEOR.",
-        choices=tuple(VARIANTS),
-    )
+    variant: str = "full"
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
     scale: int = setting(

@@ -1,0 +1,103 @@
+"""``coverage-eval drop``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from coverage_eval.align.aligner import AlignerSettings
+from coverage_eval.cli.command import Command
+from coverage_eval.cli.commands.score import score
+from coverage_eval.cli.help import option, shared
+from coverage_eval.cli.kept_rows import kept_options
+from coverage_eval.cli.options import (
+    check_links,
+    check_settings,
+    links_options,
+    metric_settings,
+    model_option,
+    require_links,
+    sink_option,
+    source_option,
+    symmetrize_option,
+)
+from coverage_eval.cli.output_options import options_on_command_line, scoring_options
+from coverage_eval.cli.texts import texts
+from coverage_eval.core.files import Text
+from coverage_eval.core.tokenizers import StopWords
+from coverage_eval.registry import METRICS, metric_class
+
+alignment_options = shared(
+    model_option, sink_option, links_options, symmetrize_option("Alignment"), source_option
+)
+"""The source, and what links it to references and outputs: the options of :func:`aligned_score`."""
+
+
+@click.command("drop", cls=Command)
+@texts("hyp", "ref")
+@metric_settings("drop", "softdrop")
+@option("--soft", is_flag=True, group="Metrics", help=METRICS["softdrop"].summary)
+@alignment_options
+@scoring_options
+@kept_options
+def drop(soft: bool, **options: Any) -> None:
+    """DROP-score: source words that the reference translates and the output drops.
+
+    DROP misses many omissions, because joining the links of both directions gives untranslated
+    words a link to a wrong word. Look at --soft beside it, or at the command omissions.
+
+    A text is a file with one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked), or a column of a table, such as out.jsonl:mt. For several references, give --ref
+    several times.
+
+    \b
+    Example:
+      coverage-eval drop hyp.txt ref.txt --model de-en.model --src src.txt --confidence
+    """
+    if soft:
+        check_settings("softdrop", "drop")
+    aligned_score("softdrop" if soft else "drop", **options)
+
+
+def aligned_score(
+    name: str,
+    *,
+    src: Text | None,
+    model: str | None,
+    sink: bool,
+    ref_links: Sequence[Text],
+    links: Sequence[Text],
+    symmetrize: str,
+    stopwords: str | None = None,
+    **options: Any,
+) -> None:
+    """Compute a score of links or coverages, and print it.
+
+    Args:
+        name: One of :data:`coverage_eval.registry.METRICS`, with an aligner.
+        src: The source.
+        model: The file of the model that aligns.
+        sink: Whether it aligns with the word <SINK>.
+        ref_links: Links of source and references, instead of a model.
+        links: Links of source and output.
+        symmetrize: How the links of both directions are joined.
+        stopwords: A file of source words to ignore.
+        **options: As for :func:`score`.
+
+    Raises:
+        click.UsageError: Links are missing, or there are too many.
+    """
+    kind, has_links = metric_class(name), bool(ref_links or links)
+    if "symmetrize" in options_on_command_line():
+        if has_links:
+            raise click.UsageError("--symmetrize is not for links from files")
+        if "coverages" in kind.needs:
+            raise click.UsageError(f"--symmetrize is not for {kind.name}, which joins no links")
+    check_links(src=src, model=model, ref_links=ref_links, links=links)
+    require_links(kind.name, kind, src=src, model=model, has_links=has_links)
+    aligner = AlignerSettings(model, sink, tuple(ref_links), tuple(links), symmetrize).make()
+    words = StopWords.read(stopwords) if stopwords else None
+    source_tokens = aligner.source_tokens if aligner else None
+    score(name, src=src, aligner=aligner, source_tokens=source_tokens, stopwords=words, **options)

@@ -1,0 +1,59 @@
+"""The command of a user's own metric, made from what the metric needs."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from coverage_eval.cli.command import Command
+from coverage_eval.cli.commands.drop import aligned_score, alignment_options
+from coverage_eval.cli.commands.score import score
+from coverage_eval.cli.help import shared
+from coverage_eval.cli.kept_rows import kept_options
+from coverage_eval.cli.options import jobs_option, metric_settings
+from coverage_eval.cli.output_options import scoring_options
+from coverage_eval.cli.texts import texts
+from coverage_eval.registry import METRICS, metric_class
+
+_HELP = """{summary}
+
+A text is a file with one segment per line ('-' reads standard input; .gz and .zst files are
+unpacked), or a column of a table, such as out.jsonl:mt.{several}
+
+\b
+Example:
+  coverage-eval {name} {example} --confidence
+"""
+
+
+def metric_command(name: str) -> click.Command:
+    """The command of a user's own metric: the texts that it needs, and its settings as options.
+
+    Args:
+        name: One of :data:`coverage_eval.registry.METRICS`.
+    """
+    kind = metric_class(name)
+    is_aligned = "aligner" in {item.name for item in fields(kind)}
+    named = ["hyp", *(["ref"] if "references" in kind.needs else [])]
+    by_option = ["src"] if "sources" in kind.needs and not is_aligned else []
+    options = shared(
+        texts(*named, options=by_option),
+        metric_settings(name),
+        alignment_options if is_aligned else jobs_option,
+        scoring_options,
+        # A segment without an error has the score 0.
+        *([kept_options] if kind.higher_is_better is False else []),
+    )
+
+    def run(**values: Any) -> None:
+        (aligned_score if is_aligned else score)(name, **values)
+
+    links = " --model de-en.model" if is_aligned else ""
+    source = " --src src.txt" if is_aligned or by_option else ""
+    example = f"hyp.txt{' ref.txt' if 'ref' in named else ''}{links}{source}"
+    several = " For several references, give --ref several times." if "ref" in named else ""
+    summary = METRICS[name].summary
+    text = _HELP.format(summary=summary, several=several, name=name, example=example)
+    return click.command(name, cls=Command, help=text)(options(run))

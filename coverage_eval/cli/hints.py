@@ -1,0 +1,189 @@
+"""What to type instead: the answers to mistakes that people made."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from coverage_eval.core.errors import UnequalLinesError
+
+HINTS = {
+    "--bootstrap": "The interval of one score: --confidence --resamples N",
+    "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
+    "--lowercase": "Words are aligned without regard to capitals; to lowercase a file: "
+    r"sed 's/.*/\L&/' FILE > LOWER",
+    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
+    "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
+    "omissions -o MODEL",
+    "--reference": "The option is -r, --ref.",
+    "--resamples": "The interval of one score: --confidence --resamples N",
+    "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
+    "--sort": "The worst segments: --worst N",
+    "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
+    "--false-alarms PERCENT",
+    "train": "coverage-eval align train SRC TGT -o MODEL",
+    "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
+    "--ref REF FILE...",
+}
+"""Options and commands that people type although there are none here, and what to type."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean …?``, to append to an error; empty if no known name is near."""
+    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.66)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def check_order(ctx: click.Context, files: Sequence[str], *, has_source: bool) -> None:
+    """Refuse several references, or a file in the position of HYP that is called like a reference.
+
+    sacreBLEU has the reference first, and a score of swapped files is plausible.
+
+    Args:
+        ctx: The command.
+        files: The output and the references, as they were named without an option.
+        has_source: Whether the command takes a source.
+
+    Raises:
+        click.UsageError: The message has the line to type.
+    """
+    path, (first, second, *_) = ctx.command_path, files
+    if len(files) > 2:
+        *outputs, last = files
+        references = " ".join(f"--ref {file}" for file in files[1:])
+        source = f" The source: --src {last}." if len(files) == 3 and has_source else ""
+        raise click.UsageError(
+            f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
+            f"{path} {first} {references}. Several outputs: coverage-eval compare --ref {last} "
+            f"{' '.join(outputs)}",
+            ctx,
+        )
+    if _is_reference_name(Path(first).name) and not _is_reference_name(Path(second).name):
+        raise click.UsageError(
+            f"the order is HYP REF, but {first} is called like a reference. Type: {path} {second} "
+            f"{first}. If {first} is the output: {path} --hyp {first} --ref {second}",
+            ctx,
+        )
+
+
+_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
+
+
+def _is_reference_name(name: str) -> bool:
+    """Whether a file is called like a reference, such as ``test.ref`` or ``refs``."""
+    return bool(_REFERENCE.search(name.lower()))
+
+
+def missing_text(ctx: click.Context, text: str, argument: str | None = None) -> click.UsageError:
+    """The error for a text that is not named.
+
+    Args:
+        ctx: The command.
+        text: The text, such as ``ref``.
+        argument: Its name in the usage line, such as ``REF``; None if only an option names it.
+    """
+    if text == "ref":
+        return click.UsageError(
+            "the reference is missing: name it as REF or with --ref. Without one, "
+            "'compare' finds repetitions, and 'omissions' what the output leaves out",
+            ctx,
+        )
+    if argument is None:
+        return click.MissingParameter(ctx=ctx, param_hint=f"'--{text}'", param_type="option")
+    return click.MissingParameter(ctx=ctx, param_hint=f"'{argument}'", param_type="argument")
+
+
+def missing_reference(
+    ctx: click.Context, systems: Mapping[str, object], named_by_position: Iterable[str]
+) -> click.UsageError:
+    """The error for a comparison with neither reference nor source.
+
+    Args:
+        ctx: The command.
+        systems: The text of each system.
+        named_by_position: The systems that are named without an option.
+    """
+    if len(systems) < 2:
+        return click.UsageError("--ref is missing, or --src to compare without a reference", ctx)
+    files = {name: str(text) for name, text in systems.items()}
+    # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
+    first = files.pop(next(iter(named_by_position), next(iter(files))))
+    return click.UsageError(
+        f"--ref is missing, or --src to compare without it. If {first} is the reference, "
+        f"type: {ctx.command_path} --ref {first} {' '.join(files.values())}",
+        ctx,
+    )
+
+
+def missing_column(
+    ctx: click.Context, tables: Mapping[str, list[str]], flags: Mapping[str, str]
+) -> click.UsageError:
+    """The error for tables without a column: the columns of the first, and the line to type.
+
+    Args:
+        ctx: The command.
+        tables: The parameters that each table is given for.
+        flags: The parameter of each option that names a text.
+    """
+    from coverage_eval.core.tables import TextTable, column_for
+
+    columns = {name: TextTable(name).names() for name in tables}
+    line = [*(ctx.find_root().obj or sys.argv[1:])]
+    given_for = [flags.get(word) for word in ["", *line]]
+    # Those that an option names first, since the others have what is left.
+    for index, word in sorted(enumerate(line), key=lambda item: given_for[item[0]] is None):
+        before, equals, name = word.rpartition("=")
+        file, head = (word, "") if word in columns else (name, f"{before}{equals}")
+        if file in columns and (left := tables[file]):
+            named = given_for[index]
+            role = left.pop(left.index(named) if named in left else 0)
+            column = column_for("hyp" if role in {"systems", "peers"} else role, columns[file])
+            line[index] = f"{head}{file}:{column or 'COLUMN'}"
+    table, *_ = columns
+    return click.UsageError(
+        f"{table} is a table: name a column of it, as {table}:COLUMN. It has: "
+        f"{', '.join(columns[table])}. Type: {shlex.join(['coverage-eval', *line])}",
+        ctx,
+    )
+
+
+def how_to_segment(
+    error: UnequalLinesError,
+    outputs: Iterable[object],
+    references: Sequence[object],
+    source: object | None,
+    model: str | None,
+) -> str:
+    """What to type if an output has other lines than the source; empty if that cannot be known.
+
+    Args:
+        error: The number of lines of each text.
+        outputs: The outputs of systems.
+        references: The references.
+        source: The source, if it is a file; it is of use with a model.
+        model: The name of the model.
+    """
+    whole, by = source, ["--src", str(source), "--model", str(model)]
+    if not (model and source):
+        whole = next(iter(references), None)
+        by = ["--ref", str(whole)]
+    lines = error.counts.get(str(whole))  # None for columns and standard input
+    for output in map(str, outputs):
+        if lines is not None and error.counts.get(output, lines) != lines:
+            path = Path(output)
+            path = path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
+            cut = path.with_name(f"{path.stem}.lines{path.suffix}")
+            command = shlex.join(["coverage-eval", "segment", output, *by, "-o", str(cut)])
+            return (
+                ". If sentences of a document were joined, cut or left out, add --unaligned, or "
+                f"cut the output first: {command}"
+            )
+    return ""

@@ -1,0 +1,186 @@
+"""The texts of a command, which are named by their position or by an option."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from coverage_eval.cli import hints
+from coverage_eval.cli.help import Decorator, option, shared
+from coverage_eval.cli.parameters import NamedText, TextType, by_name
+from coverage_eval.core.errors import UnequalLinesError
+from coverage_eval.core.files import FileText, Text
+from coverage_eval.core.texts import is_table
+
+_OPTIONS = {
+    "hyp": option(
+        "-i", "--hyp", multiple=True, metavar="TEXT", type=TextType(), help="The output.",
+    ),
+    "systems": option(
+        "-i", "--hyp", "systems", multiple=True, metavar="[NAME=]TEXT", type=NamedText(),
+        callback=by_name, help="A system's output.",
+    ),
+    "src": option("-s", "--src", metavar="TEXT", type=TextType(), help="The source."),
+    "tgt": option("--tgt", metavar="TEXT", type=TextType(), help="The target text."),
+    "ref": option(
+        "-r", "--ref", multiple=True, metavar="TEXT", type=TextType(),
+        help="The reference; give it once for each of several references.",
+    ),
+}  # fmt: skip
+"""The options of texts by the parameters that receive them."""
+
+_unaligned_option = option(
+    "--unaligned", is_flag=True, group="Input",
+    help="The lines of the outputs do not match: first cut each by the lines of the source with "
+    "--model, or of the reference, as 'segment' does. A file is one document, and so is each row "
+    "of a table.",
+)  # fmt: skip
+
+
+def texts(*positional: str, options: Sequence[str] = ()) -> Decorator:
+    """Add a command's texts.
+
+    The command receives ``hyp``, ``src`` and ``tgt`` as a text each, ``ref`` as a tuple of texts,
+    ``systems`` as a dictionary of texts by their names; and ``unaligned`` if it has references.
+
+    Args:
+        *positional: The texts that may be named without an option, in their order: ``hyp``,
+            ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
+        options: The texts that only an option names. They must be there, too, but for references.
+            The source that ``cli.options.source_option`` adds is not among them.
+    """
+    names = {*positional, *options}
+    several = positional == ("systems",)
+    required = [name for name in options if name != "ref"]
+    return shared(
+        click.argument(
+            "files", cls=TextArguments, texts=positional, required_texts=required, nargs=-1,
+            metavar=" ".join(map(_shown_name, positional)),
+            type=NamedText() if several else TextType(),
+            callback=by_name if several else None,
+        ),
+        *(add_option for name, add_option in _OPTIONS.items() if name in names),
+        *([_unaligned_option] if "ref" in names else []),
+    )  # fmt: skip
+
+
+def _shown_name(text: str) -> str:
+    """The name of a text in the usage line, such as ``HYP``."""
+    return "[NAME=]TEXT..." if text == "systems" else text.upper()
+
+
+class TextArguments(click.Argument):
+    """The texts that are named by their position.
+
+    Args:
+        *args: As for :class:`click.Argument`.
+        texts: The parameters of these texts, in their order.
+        required_texts: Parameters of further texts that must be there.
+        **attributes: As for :class:`click.Argument`.
+    """
+
+    def __init__(
+        self, *args: Any, texts: Sequence[str], required_texts: Sequence[str], **attributes: Any
+    ) -> None:
+        super().__init__(*args, **attributes)
+        self.texts, self.required_texts = texts, required_texts
+
+    def assign(self, ctx: click.Context) -> None:
+        """Give each text its value among the parameters of the command.
+
+        Raises:
+            click.UsageError: A text is missing, there is one too many, or it is not clear which is
+                which.
+        """
+        values, files = ctx.params, ctx.params.pop("files")
+        if len(outputs := values.get("hyp", ())) > 1:
+            listed = ", ".join(map(str, outputs))
+            raise click.UsageError(
+                f"one output is scored, but there are {listed}: 'compare' takes several", ctx
+            )
+        if "systems" in values:
+            ctx.meta[_BY_POSITION] = tuple(files)
+            if twice := values["systems"].keys() & files.keys():
+                raise click.UsageError(
+                    f"the name {min(twice)!r} is given twice; give names: NAME=FILE", ctx
+                )
+            values["systems"] |= files
+        else:
+            self._assign_in_order(ctx, files)
+        for name in self.texts:
+            if not values[name]:
+                raise hints.missing_text(ctx, name, _shown_name(name))
+        for name in self.required_texts:
+            if not values[name]:
+                raise hints.missing_text(ctx, name)
+        if "hyp" in values:
+            (values["hyp"],) = values["hyp"]
+
+    def _assign_in_order(self, ctx: click.Context, files: Sequence[Text]) -> None:
+        """Give the files to the texts that no option names; REF, the last, takes all that are left.
+
+        Raises:
+            click.UsageError: There are more files than texts, or it is not clear which is which.
+        """
+        values, left = ctx.params, list(files)
+        for name in self.texts:
+            if left and not values[name]:
+                count = len(left) if name == "ref" else 1
+                values[name] = tuple(left[:count]) if name in {"hyp", "ref"} else left[0]
+                left = left[count:]
+        if "ref" in self.texts and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
+            hints.check_order(ctx, [*map(str, files)], has_source="src" in values)
+        if left:
+            flags = " or ".join(f"--{name}" for name in ("ref", "src") if name in values)
+            raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}", ctx)
+
+
+_BY_POSITION = "coverage_eval.by_position"
+
+
+def named_by_position() -> tuple[str, ...]:
+    """The names of the systems that were named without an option."""
+    names: tuple[str, ...] = click.get_current_context().meta[_BY_POSITION]
+    return names
+
+
+def check_columns(ctx: click.Context) -> None:
+    """Refuse tables of which no column is named.
+
+    Raises:
+        click.UsageError: The message lists the columns, and has a line to type.
+        DataError: The table cannot be read.
+    """
+    parameters: defaultdict[str, list[str]] = defaultdict(list)
+    flags = {}
+    for item in ctx.command.params:
+        if isinstance(item.type, (TextType, NamedText)) and item.name:
+            flags.update(dict.fromkeys(item.opts, item.name))
+            for text in values_of(ctx, item):
+                if isinstance(item.type, TextType) or not item.type.allow_table:
+                    parameters[str(text)].append(item.name)
+    tables = {name: found for name, found in parameters.items() if is_table(name)}
+    if tables:
+        raise hints.missing_column(ctx, tables, flags)
+
+
+def values_of(ctx: click.Context, parameter: click.Parameter) -> Sequence[Any]:
+    """The values of a parameter: none, one or several."""
+    value = ctx.params.get(parameter.name or "")
+    if isinstance(value, Mapping):
+        return tuple(value.values())
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
+def how_to_segment(ctx: click.Context, error: UnequalLinesError) -> str:
+    """What to type if an output has other lines than its source or reference, if that is known."""
+    values = ctx.params
+    if values.get("unaligned") is not False:  # there is no such option, or it is given
+        return ""
+    outputs = values["systems"].values() if "systems" in values else (values["hyp"],)
+    source = values.get("src")
+    file = source if isinstance(source, FileText) else None
+    return hints.how_to_segment(error, outputs, values["ref"], file, values.get("model"))
