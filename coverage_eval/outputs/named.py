@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.core.batches import Batch, Request, Row, RowSample, Texts
+from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.features import Feature
@@ -269,23 +269,11 @@ class NamedErrors(Feature):
         return named_findings(self.by_system, self._segments)
 
 
-def find_named(texts: Texts, aligner: Aligner | None = None) -> NamedSegments:
-    """The named errors of all outputs; arguments as for :class:`NamedErrors`.
-
-    Raises:
-        DataError: A text cannot be read.
-    """
-    named, first = NamedErrors(aligner), 0
-    named.fit(texts.sample)
-    for batch in texts.batches():
-        named.collect(batch, first)
-        first += len(batch)
-    return named.by_system
-
-
-_SHOWN = 5
+_MAX_NUMBERS = 5
+"""Numbers of segments that a message lists."""
 
 _MIN_GUESSES = 3
+"""Outputs that look as if they had an error of a kind, below which none is told of."""
 
 _EXPLAINED = {
     "empty": frozenset({CheckId.BLANK}),
@@ -298,7 +286,7 @@ def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
-        named: The errors, as :func:`find_named` gives them.
+        named: The errors, as :class:`NamedErrors` has them.
         segments: Number of segments.
     """
     findings = []
@@ -306,21 +294,26 @@ def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
         errors = [(n, error) for n, found in of_segments.items() for error in found]
         for kind in KINDS:
             details = {n + 1: error.detail for n, error in errors if error.kind == kind}
-            least = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
-            if len(details) < least:  # as many as among correct outputs
-                continue
-            numbers, example = list(details), next(iter(details.values()))
-            such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
-            plural = "s" if len(numbers) > 1 else ""
-            more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
-            message = (
-                f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
-                f"segment{plural} {', '.join(map(str, numbers[:_SHOWN]))}{more}"
-            )
-            check = CheckId.EMPTY if kind == "empty" else None
-            explains = _EXPLAINED.get(kind, frozenset())
-            findings.append(Finding(message, texts=(system,), check=check, explains=explains))
+            # There are as many guesses among correct outputs.
+            min_outputs = max(_MIN_GUESSES, GUESSES[kind] * segments) if kind in GUESSES else 1
+            if len(details) >= min_outputs:
+                findings.append(_finding(system, kind, details, segments))
     return findings
+
+
+def _finding(system: str, kind: str, details: Mapping[int, str], segments: int) -> Finding:
+    """The finding of a kind of error: what was seen in each segment, from 1."""
+    numbers, example = list(details), next(iter(details.values()))
+    such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
+    plural = "s" if len(numbers) > 1 else ""
+    more = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
+    return Finding(
+        f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
+        f"segment{plural} {', '.join(map(str, numbers[:_MAX_NUMBERS]))}{more}",
+        texts=(system,),
+        check=CheckId.EMPTY if kind == "empty" else None,
+        explains=_EXPLAINED.get(kind, frozenset()),
+    )
 
 
 def reasons_of(

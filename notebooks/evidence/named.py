@@ -12,9 +12,9 @@ from flags import labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import ONE_SYSTEM, Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.outputs.named import KINDS, find_named
+from coverage_eval.outputs.named import KINDS, NamedErrors
 from tests.outputs.language_model_rows import plant
 
 SEEDS = range(10)
@@ -31,9 +31,11 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         rows = plant(corpus.test[:ROWS], corpus.name[-2:], seed)
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
         dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
-        errors = find_named(dataset, aligner)[ONE_SYSTEM]
-        fitted = Omissions(aligner).fit(dataset.sample)
-        flagged = count_texts(dataset, {"o": fitted}).statistics_of("o")[:, 0]
+        result = Evaluation(dataset, {"omissions": Omissions(aligner)}).run()
+        named = result.of(NamedErrors)
+        assert named is not None
+        errors = named.by_system[ONE_SYSTEM]
+        flagged = result.statistics_of("omissions")[:, 0]
         for number, row in enumerate(rows):
             own = [error.kind for error in errors.get(number, ())]
             named = row.kind in own if row.kind else bool(own)
@@ -48,7 +50,9 @@ def clean_text(data: Path, corpora: list[Corpus]) -> pd.DataFrame:
     """Named errors in training text and in outputs of real systems."""
     rows = []
     for name, dataset in _clean(data, corpora):
-        errors = [each for own in find_named(dataset).values() for each in own.values()]
+        named = NamedErrors()
+        Evaluation(dataset, {}, [named]).run()
+        errors = chain.from_iterable(found.values() for found in named.by_system.values())
         kinds = [error.kind for error in chain.from_iterable(errors)]
         outputs = sum(len(row.hypotheses) for row in dataset.rows())
         rows.append({"text": name, "outputs": outputs, **{k: kinds.count(k) for k in KINDS}})

@@ -10,12 +10,13 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import CheckId, Finding
+from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.outputs.named import (
     KINDS,
     NamedError,
     NamedErrorFinder,
-    find_named,
+    NamedErrors,
     named_findings,
     reasons_of,
 )
@@ -204,7 +205,9 @@ def test_findings_count_and_name_the_first_segments():
     )
     dataset_sources = [row.source for row in ROWS]
     assert dataset_sources[len(RIGHTLY_EQUAL) :] == [s for s, _ in PAIRS[len(RIGHTLY_EQUAL) : 600]]
-    found = find_named(dataset)
+    named = NamedErrors()
+    Evaluation(dataset, {}, [named]).run()
+    found = named.by_system
     findings = named_findings(found, 600)
     assert {finding.texts for finding in findings} == {("llm",)}
     empty = [number for number, row in enumerate(ROWS, start=1) if row.kind == "empty"]
