@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, tee
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coverage_eval.align.links import LinkColumn, LinkSource, check_links
+from coverage_eval.align.links import LinkSource, LinkText, check_links
 from coverage_eval.align.model_text import (
     ALIGNED_SINK,
     noted_tokenizers,
@@ -416,14 +416,14 @@ class GivenLinks(Aligner):
         *,
         sink: bool = False,
     ) -> None:
-        self._references = LinkColumn.several(src_ref, "links of the reference")
-        self._hypotheses = LinkColumn.several(src_hyp, "links of the hypothesis")
+        self._references = LinkText.several(src_ref, "links of the reference")
+        self._hypotheses = LinkText.several(src_hyp, "links of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
     @property
-    def columns(self) -> list[LinkColumn]:
+    def columns(self) -> list[LinkText]:
         """The links of each text, references before hypotheses."""
         return [*self._references, *self._hypotheses]
 

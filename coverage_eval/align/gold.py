@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,7 +25,7 @@ from coverage_eval.align.links import read_links
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import PathLike, file_name, zip_lines
-from coverage_eval.core.metric import Formula, Score, Statistics
+from coverage_eval.core.metric import Formula, Statistics
 from coverage_eval.core.texts import check_stdin, open_text, read_segments
 from coverage_eval.core.tokenizers import tokenize
 from fast_align_wrapper.links import Link, Links
@@ -95,14 +95,7 @@ class LinkCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkMetric(Formula, ABC):
-    """A figure of links against gold links; all share the same statistics.
-
-    Args:
-        made_by: How the links were made, as pairs of name and value for the signature; empty for
-            files of links.
-    """
-
-    made_by: tuple[tuple[str, str], ...] = ()
+    """A figure of links against gold links; all share the same statistics."""
 
     statistic_names: ClassVar[tuple[str, ...]] = LinkCounts._fields
 
@@ -118,16 +111,16 @@ class LinkMetric(Formula, ABC):
         """
         counts = []
         for links, gold in rows:
-            given, sure = set(links), set(gold.sure)
+            found, sure = set(links), set(gold.sure)
             possible = sure.union(gold.possible)
-            counts.append((len(given), len(sure), len(given & sure), len(given & possible)))
+            counts.append((len(found), len(sure), len(found & sure), len(found & possible)))
         if not counts:
             raise DataError("no pairs to compare: the files are empty")
         return np.array(counts, dtype=np.int64)
 
     def settings(self) -> Mapping[str, object]:
-        """How the links were made; links with NULL are always left out."""
-        return {**dict(self.made_by), "null": "no"}
+        """Links with NULL are always left out."""
+        return {"null": "no"}
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The figure, in percent; NaN if its denominator is zero."""
@@ -194,33 +187,10 @@ LINK_METRICS = (AER, Precision, Recall, F1)
 """All figures, in the order in which they are reported."""
 
 
-def aer(
-    links: Iterable[Iterable[Link]],
-    sure: Iterable[Iterable[Link]],
-    possible: Iterable[Iterable[Link]] | None = None,
-) -> tuple[Score, ...]:
-    """AER, precision, recall and F1 of the links of a corpus, in this order, in percent.
-
-    Args:
-        links: The links of each pair.
-        sure: The sure gold links of each pair.
-        possible: The possible gold links, with or without the sure ones; None if all are sure.
-
-    Raises:
-        DataError: No pairs, or no links at all although a figure needs some.
-        ValueError: Unequal numbers of pairs.
-    """
-    certain = [tuple(pair) for pair in sure]
-    others = certain if possible is None else [tuple(pair) for pair in possible]
-    golds = map(Gold._make, zip(certain, others, strict=True))
-    statistics = LinkMetric.count(zip(links, golds, strict=True))
-    return tuple(metric().score(statistics) for metric in LINK_METRICS)
-
-
 BETTER_LINKS = 5.0
-"""By how many standard errors changed gold links must fit better than the given ones. On 20 pairs,
-changing right ones makes the fit worse by 6 or more, even with links of Model 1, and changing wrong
-ones improves it as much."""
+"""By how many standard errors changed gold links must fit better than those of the file. On 20
+pairs, changing right links makes the fit worse by 6 or more, even with links of Model 1, and
+changing wrong links improves it as much."""
 
 _FROM_ZERO = r"perl -pe 's/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge' GOLD > NEW"
 """The line that makes gold links count from 0."""
@@ -228,14 +198,25 @@ _FROM_ZERO = r"perl -pe 's/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge' GOLD > NEW"
 _SWAPPED_LINKS = r"perl -pe 's/(\d+)(\D)(\d+)/$3$2$1/g' GOLD > NEW"
 """The line that swaps the sides of gold links."""
 
-_GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
-    (
-        lambda link: (link[1], link[0]),
-        f"with source and target swapped; swap them: {_SWAPPED_LINKS}",
-    ),
-    (lambda link: (link[0] - 1, link[1] - 1), f"counted from 0: {_FROM_ZERO}"),
-    (lambda link: (link[0] + 1, link[1] + 1), "if the links count from 1; count both from 0"),
+
+def _swap(link: Link) -> Link:
+    return link[1], link[0]
+
+
+def _count_from_zero(link: Link) -> Link:
+    return link[0] - 1, link[1] - 1
+
+
+def _count_from_one(link: Link) -> Link:
+    return link[0] + 1, link[1] + 1
+
+
+_GOLD_CHANGES = (
+    (_swap, f"with source and target swapped; swap them: {_SWAPPED_LINKS}"),
+    (_count_from_zero, f"counted from 0: {_FROM_ZERO}"),
+    (_count_from_one, "if the links count from 1; count both from 0"),
 )
+"""What may be wrong with gold links, and what to do."""
 
 
 def check_gold(
@@ -251,7 +232,7 @@ def check_gold(
     Raises:
         ValueError: Unequal numbers of pairs.
     """
-    pairs = [(set(ours), set(gold.possible)) for ours, gold in zip(links, golds, strict=True)]
+    pairs = [(set(found), set(gold.possible)) for found, gold in zip(links, golds, strict=True)]
     pairs = [pair for pair in pairs if all(pair)]
     if len(pairs) < MIN_SEGMENTS:
         return []
@@ -264,9 +245,9 @@ def check_gold(
             return [Finding(message)]
     for change, remedy in _GOLD_CHANGES:
         # Only links that the change adds or removes tell which version is right.
-        changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
-        better = sum(len(ours & (new - gold)) for ours, gold, new in changed)
-        worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)
+        changed = [(found, gold, {change(link) for link in gold}) for found, gold in pairs]
+        better = sum(len(found & (new - gold)) for found, gold, new in changed)
+        worse = sum(len(found & (gold - new)) for found, gold, new in changed)
         if better - worse > BETTER_LINKS * math.sqrt(better + worse):
             counts = f"{better:,} links against {worse:,}"
             return [Finding(f"{name}: fit the links better ({counts}) {remedy}")]

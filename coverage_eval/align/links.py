@@ -20,16 +20,16 @@ LinkSource: TypeAlias = "PathLike | Text | Sequence[Collection[Link]]"
 _TEXT = (str, os.PathLike, Text)
 
 
-class LinkColumn:
+class LinkText:
     """Links of the source and one text, one line for each segment, from a file or from memory.
 
     Iterating gives each line's number, counted from 1, and its links.
     """
 
-    def __init__(self, given: LinkSource, name: str) -> None:
+    def __init__(self, links: LinkSource, name: str) -> None:
         self._lines: list[str] | Text
-        if isinstance(given, _TEXT):
-            text = given if isinstance(given, Text) else open_text(given)
+        if isinstance(links, _TEXT):
+            text = links if isinstance(links, Text) else open_text(links)
             name, self._lines = text.name, text
             if text.path is not None:
                 check_file(text.path)
@@ -37,36 +37,36 @@ class LinkColumn:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
                 _write(segment, f"{name}: segment {number}")
-                for number, segment in enumerate(given, start=1)
+                for number, segment in enumerate(links, start=1)
             ]
         self.name = name
 
     @classmethod
-    def several(cls, given: Any, name: str) -> list[LinkColumn]:
-        """The columns of one text, of several in a list, or of several by name.
+    def several(cls, links: Any, name: str) -> list[LinkText]:
+        """The links of one text, of several in a list, or of several by name.
 
         Args:
-            given: A file, the links of each segment, or several of these.
+            links: A file, the links of each segment, or several of these.
             name: What links in memory are called in messages.
 
         Raises:
             DataError: An unreadable file, or links in memory that are none.
             TypeError: Neither files nor lists.
         """
-        if isinstance(given, _TEXT):
-            return [cls(given, name)]
-        if not isinstance(given, Iterable):
-            raise TypeError(f"{name}: a file or a list with one item per segment, not {given!r}")
+        if isinstance(links, _TEXT):
+            return [cls(links, name)]
+        if not isinstance(links, Iterable):
+            raise TypeError(f"{name}: a file or a list with one item per segment, not {links!r}")
         listed = [
             list(item) if isinstance(item, Iterator) else item  # it can be read only once
-            for item in (given.values() if isinstance(given, Mapping) else given)
+            for item in (links.values() if isinstance(links, Mapping) else links)
         ]
         if not listed:
             return []
-        is_one = not isinstance(given, Mapping) and not isinstance(listed[0], _TEXT)
-        if is_one and _are_segments(listed):
+        may_be_segments = not isinstance(links, Mapping) and not isinstance(listed[0], _TEXT)
+        if may_be_segments and _are_segments(listed):
             return [cls(listed, name)]
-        return [cls(links, name) for links in listed]
+        return [cls(item, name) for item in listed]
 
     def lines(self) -> Iterable[str]:
         """The lines as they are."""
@@ -112,7 +112,7 @@ def _are_segments(listed: Sequence[Any]) -> bool:
     """Whether links are those of one text's segments, and not of several texts, by their depth."""
     if depth(listed) != 3:
         return depth(listed) < 3
-    # Without positions, empty segments take the place of links.
+    # Without positions, empty segments look like links.
     return all(len(link) > 0 for segment in listed for link in segment if depth(link))
 
 
@@ -123,7 +123,7 @@ def read_links(source: PathLike) -> Iterator[Links]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.core.tables.read_segments`; a malformed link
+        DataError: As :func:`~coverage_eval.core.texts.read_segments`; a malformed link
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
@@ -160,15 +160,13 @@ def check_links(
     Raises:
         DataError: A link is out of range: file, line, link and the known lengths.
     """
-    known = {"source": source_length, "target": target_length}
-    lengths = {side: length for side, length in known.items() if length is not None}
-    for link in links:
-        ends = dict(zip(known, link, strict=True))
-        if any(ends[side] >= length for side, length in lengths.items()):
-            counts = ", ".join(
-                f"the {side} has {length} tokens" for side, length in lengths.items()
-            )
+    lengths = {"source": source_length, "target": target_length}
+    counts = [f"the {side} has {size} tokens" for side, size in lengths.items() if size is not None]
+    for source, target in links:
+        is_inside = source_length is None or source < source_length
+        if not is_inside or (target_length is not None and target >= target_length):
             raise DataError(
-                f"{name}: line {line}: link {link[0]}-{link[1]} is out of range: {counts}, counted "
-                "from 0; are these the links of this text, in this tokenisation?"
+                f"{name}: line {line}: link {source}-{target} is out of range: "
+                f"{', '.join(counts)}, counted from 0; are these the links of this text, in this "
+                "tokenisation?"
             )
