@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -48,25 +48,25 @@ def count_texts(
         ValueError: ``jobs`` is below 1.
     """
     require_integer("jobs", jobs, 1)
-    kept: DiskList[Batch] = DiskList()
-    starts: list[int] = []
     statistics: dict[str, list[Statistics]] = {name: [] for name in fitted}
-    scores: defaultdict[str, list[Floats]] = defaultdict(list)
+    scores: dict[str, list[Floats]] = {
+        name: [] for name, metric in fitted.items() if metric.has_segment_scores
+    }
+    kept: DiskList[Batch] | None = DiskList() if evidence or scores else None
+    starts: list[int] = []
     segments = 0
     requests = [request for feature in features for request in feature.requests]
     for batch, counts in count_batches(fitted, texts.batches(), also=requests, jobs=jobs):
-        for name, counted in counts.items():
-            statistics[name].append(counted)
-        for name, metric in fitted.items():
-            direct_scores = metric.segment_scores(batch)
-            if direct_scores is not None:
-                scores[name].append(direct_scores)
+        for name, block in counts.items():
+            statistics[name].append(block)
+        for name, blocks in scores.items():
+            blocks.append(fitted[name].segment_scores(batch))
         for feature in features:
             feature.collect(batch, segments)
-        if evidence or scores:
+        if kept is not None:
             kept.append(batch)
             starts.append(segments)
-        segments += len(batch)
+        segments += len(batch.rows)
         progress(segments / texts.sample.size)
     return Result(
         {name: metric.metric for name, metric in fitted.items()},
@@ -75,7 +75,7 @@ def count_texts(
         {name: np.concatenate(blocks, axis=1) for name, blocks in statistics.items()},
         segments,
         len(texts.references),
-        kept,
+        kept or (),
         texts=texts,
         features=features,
         ranks={name: np.concatenate(blocks, axis=1) for name, blocks in scores.items()},
@@ -113,12 +113,14 @@ def count_batches(
         yield from _count_in_processes(of_text, aligned, batches, requests, len(first))
         return
     for batch in answer_ahead(batches, requests) if requests else batches:
-        yield batch, count_batch(fitted, batch)
+        # A partition of Spark may be empty.
+        counts = {name: metric.count(batch) for name, metric in fitted.items() if batch.rows}
+        yield batch, counts
 
 
-def count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statistics]:
-    """The statistics of a batch by metric; none if it has no segments."""
-    return {name: metric.count(batch) for name, metric in fitted.items()} if len(batch) else {}
+def _count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statistics]:
+    """The statistics of a batch by metric."""
+    return {name: metric.count(batch) for name, metric in fitted.items()}
 
 
 def _count_in_processes(
@@ -141,9 +143,9 @@ def _count_in_processes(
         assert pool is not None
         pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
         for batch in answer_ahead(batches, requests):
-            pending.append((batch, pool.submit(count_batch, of_text, Batch(batch.rows))))
+            pending.append((batch, pool.submit(_count_batch, of_text, Batch(batch.rows))))
             if len(pending) > 2 * jobs:
                 done, future = pending.popleft()
-                yield done, {**future.result(), **count_batch(aligned, done)}
+                yield done, {**future.result(), **_count_batch(aligned, done)}
         for done, future in pending:
-            yield done, {**future.result(), **count_batch(aligned, done)}
+            yield done, {**future.result(), **_count_batch(aligned, done)}

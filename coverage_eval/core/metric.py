@@ -352,18 +352,21 @@ class Fitted(ABC):
     Attributes:
         metric: The settings, the formula and the names.
         findings: What readers of its scores must know about these texts.
+        has_segment_scores: Whether :meth:`segment_scores` gives scores that are no formula of
+            statistics.
     """
 
     metric: Metric
     findings: Sequence[Finding] = ()
+    has_segment_scores: ClassVar[bool] = False
 
     @abstractmethod
     def count(self, batch: Batch) -> Statistics:
         """Statistics ``[systems, segments, k]`` of a batch."""
 
-    def segment_scores(self, batch: Batch) -> Floats | None:  # noqa: ARG002 (for subclasses)
-        """Scores of segments ``[systems, segments]``; None if they are a formula of statistics."""
-        return None
+    def segment_scores(self, batch: Batch) -> Floats:
+        """Scores of segments ``[systems, segments]``, if they are no formula of statistics."""
+        raise NotImplementedError
 
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""

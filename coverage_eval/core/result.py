@@ -81,10 +81,12 @@ class Result:
         """
         metric, statistics = self.metrics[name], self.statistics_of(name, system)
         signature = self.fitted[name].sign(references=self.references)
+        if self.text_settings:
+            signature = signature.with_settings(self.text_settings)
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-        score = metric.score(statistics, signature.with_settings(self.text_settings))
+        score = metric.score(statistics, signature)
         are_sums = len(statistics) < self.segments
         return replace(
             score,

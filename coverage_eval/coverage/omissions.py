@@ -170,6 +170,8 @@ class FittedFlags(Fitted):
             name, **settings, expect="+".join(kind for count, kind in kinds if count)
         )
 
+    has_segment_scores: ClassVar[bool] = True
+
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
         return [*self.finder.requests(), *([self.named.request] if self.named else [])]
