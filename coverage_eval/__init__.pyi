@@ -3,8 +3,9 @@
 from . import attention, attention_maps, plotting
 from .align.aligner import Aligner, AlignerError
 from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, score, soft_drop, ter
+from .comparison.compare import compare
 from .comparison.report.html import make_report
-from .comparison.table import Comparison, compare
+from .comparison.table import Comparison
 from .core.errors import CoverageEvalError, DataError
 from .core.metric import Score
 from .core.texts import read_segments

@@ -15,8 +15,8 @@ from tempfile import mkdtemp
 from textwrap import wrap
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.report.html import make_report
-from coverage_eval.comparison.table import compare
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.report import Table
 from coverage_eval.core.texts import read_segments

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from coverage_eval.core.errors import CheckId, Severity
@@ -310,6 +310,12 @@ def _test_all_pairs(
         better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
         tests.append(PairTest(name, better, worse, p_value))
     return tests
+
+
+def unusable_systems(result: Result) -> list[str]:
+    """The systems whose low scores mean nothing, such as those that say far too little."""
+    texts = [item.texts for item in result.findings if item.severity == Severity.UNUSABLE]
+    return list(dict.fromkeys(chain.from_iterable(texts)))
 
 
 def statistics_by_system(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
-from coverage_eval.comparison.table import Comparison, unusable_systems
+from coverage_eval.comparison.facts import unusable_systems
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.report import SIGNIFICANT, format_figure, format_p
 from coverage_eval.core.significance import min_resamples

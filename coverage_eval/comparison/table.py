@@ -1,44 +1,27 @@
-"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline.
-
-The table is presented here, too.
-"""
+"""A comparison, and how it is shown: a table as in the paper's Table 1, data, a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.comparison.columns import Columns
-from coverage_eval.comparison.facts import Facts, collect_facts, statistics_by_system
+from coverage_eval.comparison.facts import Facts, collect_facts
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import ComparisonVerdict, decide
-from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import MIN_SEGMENTS
-from coverage_eval.core.errors import Severity, require_integer, warn_of
+from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.machine import LazyRows
-from coverage_eval.core.metric import Floats, Interval, Metric, Score, interval_ends
+from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, ScoreCell, Table
 from coverage_eval.core.result import Result
-from coverage_eval.core.significance import (
-    Difference,
-    Pair,
-    SignificanceTest,
-    holm,
-    pair_tests,
-    percentile_interval,
-    sample_scores,
-)
-from coverage_eval.core.tokenizers import Segment
-from coverage_eval.coverage.trust import Trust, gauge_result
-from coverage_eval.documents.feature import Documents
+from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.coverage.trust import Trust
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +53,7 @@ class ComparedScore:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems compared by several metrics; :func:`compare` makes one.
+    """Systems compared by several metrics; ``coverage_eval.compare`` makes one.
 
     >>> import coverage_eval as ce
     >>> references = ["a red house", "the dog sleeps"]
@@ -217,7 +200,7 @@ class Comparison:
             ],
             baseline=self.baseline,
             significant=[
-                [_measured(c, metric).significant for c in cells] for metric, cells in columns
+                [_score_cell(c, metric).significant for c in cells] for metric, cells in columns
             ],
             axes=axes,
         )
@@ -265,6 +248,7 @@ _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 
 
 def _figures(cell: ComparedScore) -> tuple[float | None, ...]:
+    """The numbers of :data:`_FIGURES`."""
     ends = interval_ends(cell.score.interval)
     return (cell.score.score, *ends, cell.difference, cell.p_value, cell.adjusted)
 
@@ -273,7 +257,7 @@ _TESTS = {
     "bootstrap": "sacreBLEU's paired bootstrap, with about 10% false positives at 0.05",
     "randomization": "approximate randomisation, two-sided",
 }
-_RECORDS = (
+_COLUMNS = (
     "system", "metric", "score", "low", "high", "difference", "p", "p_holm", "best", "better",
     "baseline", "signature",
 )  # fmt: skip
@@ -302,8 +286,8 @@ def comparison_report(
         if sentences:
             tables.insert(0, Table((), (), notes=sentences, formats=PEOPLE))
     records = list(_records(comparison))
-    scores = [(record[_RECORDS.index("score")],) for record in records]
-    tables += [Table(_RECORDS, records, formats=ROWS), Table(("score",), scores, formats=NUMBERS)]
+    scores = [(record[_COLUMNS.index("score")],) for record in records]
+    tables += [Table(_COLUMNS, records, formats=ROWS), Table(("score",), scores, formats=NUMBERS)]
     values = comparison_as_dict(comparison)
     if breakdowns:
         values["breakdowns"] = [table.to_dict() for table in breakdowns]
@@ -321,22 +305,20 @@ def comparison_table(comparison: Comparison) -> Table:
     metrics = comparison.metrics
     arrows = {True: " ↑", False: " ↓", None: ""}
     names = [metric.name for metric in metrics.values()]
+    rows: list[tuple[Cell, ...]] = []
+    for system, cells in comparison.rows.items():
+        rows.append((system, *(_score_cell(cell, metrics[name]) for name, cell in cells.items())))
     return Table(
         ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in metrics.values())),
-        tuple(
-            (
-                system,
-                *(_measured(cell, metrics[name]) for name, cell in cells.items()),
-            )
-            for system, cells in comparison.rows.items()
-        ),
+        rows,
         notes=tuple(comparison_notes(comparison)),
         signatures=tuple(comparison.signatures.values()),
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
 
 
-def _measured(cell: ComparedScore, metric: Metric) -> ScoreCell:
+def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
+    """A score with its interval, its p-value and its star."""
     better = None
     if cell.difference and metric.higher_is_better is not None:
         better = (cell.difference > 0) == metric.higher_is_better
@@ -346,7 +328,17 @@ def _measured(cell: ComparedScore, metric: Metric) -> ScoreCell:
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
     """The comparison as plain values, its scores in the schema of single scores."""
-    test = comparison.test
+    test, verdict = comparison.test, comparison.verdict
+    scores = []
+    for cells in comparison.rows.values():
+        for cell in cells.values():
+            interval = cell.difference_interval
+            ends = None if interval is None else {"low": interval.low, "high": interval.high}
+            scores.append(
+                cell.score.to_dict()
+                | {"best": cell.best, "difference": cell.difference, "difference_interval": ends}
+                | {"p_value": cell.p_value, "p_value_holm": cell.adjusted}
+            )
     return {
         "baseline": comparison.baseline,
         "segments": comparison.segments,
@@ -354,8 +346,8 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "resamples": test.resamples,
         "seed": test.seed,
         "verdict": {
-            "kind": comparison.verdict.kind,
-            "systems": comparison.verdict.systems,
+            "kind": verdict.kind,
+            "systems": verdict.systems,
             "sentences": comparison.verdict_sentences,
         },
         "notes": comparison_notes(comparison),
@@ -363,23 +355,12 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
             name: asdict(trust) | {"is_low": trust.is_low}
             for name, trust in comparison.trust.items()
         },
-        "scores": [
-            {
-                **cell.score.to_dict(),
-                "best": cell.best,
-                "difference": cell.difference,
-                "difference_interval": (interval := cell.difference_interval)
-                and {"low": interval.low, "high": interval.high},
-                "p_value": cell.p_value,
-                "p_value_holm": cell.adjusted,
-            }
-            for cells in comparison.rows.values()
-            for cell in cells.values()
-        ],
+        "scores": scores,
     }
 
 
 def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+    """A row for each system and metric, with all figures."""
     better = {True: "higher", False: "lower", None: "neither"}
     for system, cells in comparison.rows.items():
         for cell in cells.values():
@@ -400,15 +381,17 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
     if comparison.test.resamples:
         parts.append("low–high: 95% interval")
         if comparison.others:
-            corrected = ", Holm-corrected" * (len(comparison.others) > 1)
+            corrected = ", Holm-corrected" if len(comparison.others) > 1 else ""
             parts.append(f"p: against {baseline}, for each column{corrected}")
     return f"{'; '.join(parts)}."
 
 
 def _segments(comparison: Comparison) -> str:
-    is_few = comparison.segments < MIN_SEGMENTS and comparison.test.resamples > 0
-    few = ": too few for intervals and tests to say much" * is_few
-    return f"{comparison.segments:,} segments{few}"
+    """How many segments there are, and whether they are too few."""
+    number = f"{comparison.segments:,} segments"
+    if comparison.segments < MIN_SEGMENTS and comparison.test.resamples > 0:
+        return f"{number}: too few for intervals and tests to say much"
+    return number
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
@@ -416,12 +399,13 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     test, metrics = comparison.test, comparison.metrics.values()
     notes = [f"{_segments(comparison)}."]
     if test.resamples:
-        drawn = f"{test.resamples:,} resamples, seed {test.seed}"
-        notes.append(f"low–high: 95% interval (percentile bootstrap, {drawn}).")
+        resamples = f"{test.resamples:,} resamples, seed {test.seed}"
+        notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}).")
         if comparison.others:
             notes.append(
-                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn}; Holm-corrected "
-                "in each metric over the systems, in the verdict over all pairs and metrics)."
+                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {resamples}; "
+                "Holm-corrected in each metric over the systems, in the verdict over all pairs and "
+                "metrics)."
             )
     notes += [metric.table_limits for metric in metrics if metric.table_limits]
     return notes + [
@@ -429,160 +413,3 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         for name, trust in comparison.trust.items()
         if trust.is_low
     ]
-
-
-def compare(
-    systems: Mapping[str, Sequence[Segment]],
-    references: Sequence[Any] | None = None,
-    sources: Sequence[Segment] | None = None,
-    aligner: Aligner | None = None,
-    *,
-    metrics: Sequence[str | Metric] | None = None,
-    baseline: str | None = None,
-    test: str = SignificanceTest.test,
-    resamples: int = SignificanceTest.resamples,
-    seed: int = SignificanceTest.seed,
-    tokenize: str | None = None,
-    lowercase: bool = False,
-    jobs: int = 1,
-    unaligned: bool = False,
-) -> Comparison:
-    """Compare systems on one test set.
-
-    >>> references = ["a red house", "the dog sleeps"]
-    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
-    >>> comparison = compare(systems, references, metrics=["rep"])
-    >>> [float(cells["rep"].score) for cells in comparison.rows.values()]
-    [0.0, 50.0]
-
-    Args:
-        systems: Outputs by name, the order of the rows; strings or lists of tokens.
-        references: Reference segments, or a list of several references; None to compare without.
-        sources: Source segments, for DROP, soft DROP and all comparisons without references.
-        aligner: What links them, for the same metrics.
-        metrics: Names of ``coverage_eval.registry.METRICS`` (or one name), or metrics with
-            settings, in the order of the columns; by default BLEU, METEOR if it fits the texts and
-            its packages are installed, REP, DROP with an aligner and soft DROP with a model;
-            without references, repetitions and lengths, and omissions with a model.
-        baseline: The system to test against; by default the first.
-        test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
-        resamples: Resamples for intervals and test; 0 for neither.
-        seed: Their seed.
-        tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
-            By default tokenised text is left as it is, and other text is tokenised as
-            :func:`coverage_eval.comparison.columns.fit_words` says.
-        lowercase: Whether REP lowercases the text.
-        jobs: Processes for metrics of text.
-        unaligned: Whether outputs are translations of one document with any lines, each a text or
-            its lines, to be cut first by the lines of the sources, or without an aligner of the
-            first reference; see :func:`coverage_eval.segment`.
-
-    Raises:
-        DataError: Unequal texts, links of other systems, or a metric's score is undefined; an
-            output of a document that is no translation of its source.
-        TypeError: Systems without names, a metric that is neither name nor object, or a metric
-            needs texts that are None.
-        ValueError: An unknown metric or baseline, two metrics with one name, or DROP without an
-            aligner.
-        MissingDependencyError: METEOR without its extra.
-        AlignerError: The aligner failed.
-    """
-    if not isinstance(systems, Mapping):
-        raise TypeError(
-            "systems must map names to segments, such as {'mine': hypotheses}, not "
-            f"{type(systems).__name__}"
-        )
-    for name in systems:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a system must be a string, not {name!r}")
-    how = SignificanceTest(test, resamples, seed, baseline)
-    texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
-    documents = [Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else []
-    columns = Columns(
-        texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase, documents=documents
-    )
-    result = columns.evaluate(jobs=jobs)
-    warn_of(result.findings)
-    return compare_result(result, how)
-
-
-def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
-    """Compare systems that were measured, as :func:`compare` does.
-
-    Intervals and bootstrap tests of all metrics come from the same resamples.
-
-    Raises:
-        ValueError: No metric, or an unknown baseline.
-    """
-    test, metrics, systems = test or SignificanceTest(), result.metrics, result.systems
-    if not metrics:
-        raise ValueError("no metric to compare by")
-    baseline = systems[0] if test.baseline is None else test.baseline
-    if baseline not in systems:
-        raise ValueError(
-            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
-        )
-    columns = statistics_by_system(result, metrics)
-    sampled: Sequence[Mapping[str, Floats]] = [{}] * len(columns)
-    tested: Sequence[Mapping[Pair, Difference]] = [{}] * len(columns)
-    if test.resamples:
-        sampled = sample_scores(columns, test.resamples, test.seed)
-        tested = pair_tests(
-            columns,
-            [(system, baseline) for system in systems if system != baseline],
-            test=test.test,
-            resamples=test.resamples,
-            seed=test.seed,
-            sampled=sampled,
-        )
-    cells = {
-        name: _compare_scores(result, name, baseline, draws, differences, test.seed)
-        for name, draws, differences in zip(metrics, sampled, tested, strict=True)
-    }
-    rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
-    return Comparison(rows, baseline, test, result, trust)
-
-
-def unusable_systems(result: Result) -> list[str]:
-    """The systems whose low scores mean nothing, such as those that say far too little."""
-    texts = [item.texts for item in result.findings if item.severity == Severity.UNUSABLE]
-    return list(dict.fromkeys(chain.from_iterable(texts)))
-
-
-def _compare_scores(
-    result: Result,
-    name: str,
-    baseline: str,
-    sampled: Mapping[str, Floats],
-    tested: Mapping[Pair, Difference],
-    seed: int,
-) -> dict[str, ComparedScore]:
-    """One metric for all systems, with intervals and p-values if there are resamples."""
-    scores = {system: result.score(name, system) for system in result.systems}
-    higher_is_better = scores[baseline].higher_is_better
-    # Few errors of an output that is nearly empty are no merit.
-    unusable = unusable_systems(result) if higher_is_better is False else []
-    best = None
-    usable = [score.score for system, score in scores.items() if system not in unusable]
-    if usable and len(scores) > 1 and higher_is_better is not None:
-        best = max(usable) if higher_is_better else min(usable)
-    p_values = [pair.p_value for pair in tested.values()]
-    adjusted = dict(zip(tested, holm(p_values), strict=True))
-    cells = {}
-    for system, score in scores.items():
-        interval = percentile_interval(sampled[system], seed=seed) if sampled else None
-        is_best = score.score == best and system not in unusable
-        cell = ComparedScore(replace(score, interval=interval), best=is_best)
-        if system != baseline:
-            difference = score.score - scores[baseline].score
-            cell = replace(cell, difference=difference)
-            if sampled:
-                changes = sampled[system] - sampled[baseline]
-                cell = replace(cell, difference_interval=percentile_interval(changes, seed=seed))
-            lower = system if difference < 0 else baseline
-            if tested and not (difference and lower in unusable):
-                pair = (system, baseline)
-                cell = replace(cell, p_value=tested[pair].p_value, adjusted=adjusted[pair])
-        cells[system] = cell
-    return cells

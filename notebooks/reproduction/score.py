@@ -31,7 +31,8 @@ from systems import TABLES, System
 
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.comparison.table import compare, comparison_report
+from coverage_eval.comparison.compare import compare
+from coverage_eval.comparison.table import comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count_texts
 from coverage_eval.core.formats import render

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.comparison.table import Comparison, compare_result
+from coverage_eval.comparison.compare import compare_result
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import SignificanceTest

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.comparison.compare import compare, compare_result
 from coverage_eval.comparison.segments import evidence_records
-from coverage_eval.comparison.table import Comparison, compare, compare_result
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count_texts
 from coverage_eval.core.report import Table

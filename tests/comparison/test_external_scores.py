@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
-from coverage_eval.comparison.table import compare
 from coverage_eval.core.errors import DataError
 
 TEXT = [f"word {n} and more" for n in range(30)]

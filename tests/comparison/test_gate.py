@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.gate import find_worse, gate_as_dict, min_resamples
-from coverage_eval.comparison.table import Comparison, compare
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged

@@ -11,11 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.comparison.table import (
-    Comparison,
-    compare,
-    comparison_report,
-)
+from coverage_eval.comparison.compare import compare
+from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.formats import render
 from coverage_eval.core.latex import escape_latex
 from coverage_eval.core.report import format_p

@@ -8,8 +8,10 @@ import sacrebleu
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.columns import fit_words
+from coverage_eval.comparison.compare import compare
+from coverage_eval.comparison.facts import unusable_systems
 from coverage_eval.comparison.segments import comparison_segments_report
-from coverage_eval.comparison.table import Comparison, compare, unusable_systems
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.core.significance import (
     bootstrap_interval,

@@ -31,10 +31,11 @@ from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, by_na
 from coverage_eval.cli.texts import named_by_position, texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.columns import Columns
+from coverage_eval.comparison.compare import compare_result
 from coverage_eval.comparison.external_scores import read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.segments import comparison_segments_report, evidence_lines
-from coverage_eval.comparison.table import Comparison, compare_result, comparison_report
+from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_file
@@ -115,7 +116,7 @@ def run_comparison(
 
     Raises:
         click.UsageError: A mistake on the command line, before any file is read.
-        DataError: As :func:`coverage_eval.comparison.table.compare`.
+        DataError: As :func:`coverage_eval.comparison.compare.compare`.
         AlignerError: The aligner failed.
     """
     check_unaligned(unaligned=unaligned, ref=ref, src=src, model=model)

@@ -1,0 +1,179 @@
+"""Compare systems on one test set: scores, intervals, p-values against a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.comparison.columns import Columns
+from coverage_eval.comparison.facts import statistics_by_system, unusable_systems
+from coverage_eval.comparison.table import ComparedScore, Comparison
+from coverage_eval.core.batches import Texts
+from coverage_eval.core.errors import warn_of
+from coverage_eval.core.metric import Floats, Metric
+from coverage_eval.core.result import Result
+from coverage_eval.core.significance import (
+    Difference,
+    Pair,
+    SignificanceTest,
+    holm,
+    pair_tests,
+    percentile_interval,
+    sample_scores,
+)
+from coverage_eval.core.tokenizers import Segment
+from coverage_eval.coverage.trust import gauge_result
+from coverage_eval.documents.feature import Documents
+
+
+def compare(
+    systems: Mapping[str, Sequence[Segment]],
+    references: Sequence[Any] | None = None,
+    sources: Sequence[Segment] | None = None,
+    aligner: Aligner | None = None,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    baseline: str | None = None,
+    test: str = SignificanceTest.test,
+    resamples: int = SignificanceTest.resamples,
+    seed: int = SignificanceTest.seed,
+    tokenize: str | None = None,
+    lowercase: bool = False,
+    jobs: int = 1,
+    unaligned: bool = False,
+) -> Comparison:
+    """Compare systems on one test set.
+
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = compare(systems, references, metrics=["rep"])
+    >>> [float(cells["rep"].score) for cells in comparison.rows.values()]
+    [0.0, 50.0]
+
+    Args:
+        systems: Outputs by name, the order of the rows; strings or lists of tokens.
+        references: Reference segments, or a list of several references; None to compare without.
+        sources: Source segments, for DROP, soft DROP and all comparisons without references.
+        aligner: What links them, for the same metrics.
+        metrics: Names of ``coverage_eval.registry.METRICS`` (or one name), or metrics with
+            settings, in the order of the columns; by default BLEU, METEOR if it fits the texts and
+            its packages are installed, REP, DROP with an aligner and soft DROP with a model;
+            without references, repetitions and lengths, and omissions with a model.
+        baseline: The system to test against; by default the first.
+        test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
+        resamples: Resamples for intervals and test; 0 for neither.
+        seed: Their seed.
+        tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
+            By default tokenised text is left as it is, and other text is tokenised as
+            :func:`coverage_eval.comparison.columns.fit_words` says.
+        lowercase: Whether REP lowercases the text.
+        jobs: Processes for metrics of text.
+        unaligned: Whether outputs are translations of one document with any lines, each a text or
+            its lines, to be cut first by the lines of the sources, or without an aligner of the
+            first reference; see :func:`coverage_eval.segment`.
+
+    Raises:
+        DataError: Unequal texts, links of other systems, or a metric's score is undefined; an
+            output of a document that is no translation of its source.
+        TypeError: Systems without names, a metric that is neither name nor object, or a metric
+            needs texts that are None.
+        ValueError: An unknown metric or baseline, two metrics with one name, or DROP without an
+            aligner.
+        MissingDependencyError: METEOR without its extra.
+        AlignerError: The aligner failed.
+    """
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            "systems must map names to segments, such as {'mine': hypotheses}, not "
+            f"{type(systems).__name__}"
+        )
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system must be a string, not {name!r}")
+    how = SignificanceTest(test, resamples, seed, baseline)
+    texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
+    documents = [Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else []
+    columns = Columns(
+        texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase, documents=documents
+    )
+    result = columns.evaluate(jobs=jobs)
+    warn_of(result.findings)
+    return compare_result(result, how)
+
+
+def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
+    """Compare systems that were measured, as :func:`compare` does.
+
+    Intervals and bootstrap tests of all metrics come from the same resamples.
+
+    Raises:
+        ValueError: No metric, or an unknown baseline.
+    """
+    test, metrics, systems = test or SignificanceTest(), result.metrics, result.systems
+    if not metrics:
+        raise ValueError("no metric to compare by")
+    baseline = systems[0] if test.baseline is None else test.baseline
+    if baseline not in systems:
+        raise ValueError(
+            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
+        )
+    columns = statistics_by_system(result, metrics)
+    sampled: Sequence[Mapping[str, Floats]] = [{}] * len(columns)
+    tested: Sequence[Mapping[Pair, Difference]] = [{}] * len(columns)
+    if test.resamples:
+        sampled = sample_scores(columns, test.resamples, test.seed)
+        tested = pair_tests(
+            columns,
+            [(system, baseline) for system in systems if system != baseline],
+            test=test.test,
+            resamples=test.resamples,
+            seed=test.seed,
+            sampled=sampled,
+        )
+    cells = {
+        name: _compare_scores(result, name, baseline, draws, differences, test.seed)
+        for name, draws, differences in zip(metrics, sampled, tested, strict=True)
+    }
+    rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
+    trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
+    return Comparison(rows, baseline, test, result, trust)
+
+
+def _compare_scores(
+    result: Result,
+    name: str,
+    baseline: str,
+    sampled: Mapping[str, Floats],
+    tested: Mapping[Pair, Difference],
+    seed: int,
+) -> dict[str, ComparedScore]:
+    """One metric for all systems, with intervals and p-values if there are resamples."""
+    scores = {system: result.score(name, system) for system in result.systems}
+    higher_is_better = scores[baseline].higher_is_better
+    # Few errors of an output that is nearly empty are no merit.
+    unusable = unusable_systems(result) if higher_is_better is False else []
+    best = None
+    usable = [score.score for system, score in scores.items() if system not in unusable]
+    if usable and len(scores) > 1 and higher_is_better is not None:
+        best = max(usable) if higher_is_better else min(usable)
+    p_values = [pair.p_value for pair in tested.values()]
+    adjusted = dict(zip(tested, holm(p_values), strict=True))
+    cells = {}
+    for system, score in scores.items():
+        interval = percentile_interval(sampled[system], seed=seed) if sampled else None
+        is_best = score.score == best and system not in unusable
+        cell = ComparedScore(replace(score, interval=interval), best=is_best)
+        if system != baseline:
+            difference = score.score - scores[baseline].score
+            cell = replace(cell, difference=difference)
+            if sampled:
+                changes = sampled[system] - sampled[baseline]
+                cell = replace(cell, difference_interval=percentile_interval(changes, seed=seed))
+            lower = system if difference < 0 else baseline
+            if tested and not (difference and lower in unusable):
+                pair = (system, baseline)
+                cell = replace(cell, p_value=tested[pair].p_value, adjusted=adjusted[pair])
+        cells[system] = cell
+    return cells
