@@ -222,7 +222,7 @@ def _scored(fitted: Fitted, batch: Batch, counts: Statistics | None) -> pa.Struc
     metric = fitted.metric
     if counts is None:
         counts = np.empty((1, 0, len(metric.statistic_names)), metric.statistic_type)
-    known = fitted.segment_scores(batch) if fitted.has_segment_scores and len(batch) else None
+    known = fitted.segment_scores(batch) if fitted.has_segment_scores and batch.rows else None
     scores = metric.scores_of(counts[0]) if known is None else known[0]
     cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[0].T)]
     return pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))

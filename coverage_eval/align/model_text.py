@@ -85,7 +85,9 @@ def tokenize_pairs(
     """
     has_sink = True
     sample: Blocks[tuple[Segment, ...]] = Blocks()
-    for source, target in sample.watch(pairs):
+    for pair in pairs:
+        sample.add(pair)
+        source, target = pair
         tokens, others = source_tokens(source), target_tokens(target)
         if sink:
             tokens = [*tokens, ALIGNED_SINK]

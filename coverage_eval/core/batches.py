@@ -64,22 +64,17 @@ class Request(NamedTuple):
     make: Callable[[Iterable[Row]], Iterable[Any]]
 
 
+@dataclass(eq=False)
 class Batch:
     """Some segments of a test set, with the aligners' answers for all metrics.
 
-    Args:
-        rows: The segments.
-
     Attributes:
+        rows: The segments.
         computed: The answers to requests that are known, by the request's key; one item per row.
     """
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = rows
-        self.computed: dict[Hashable, Sequence[Any]] = {}
-
-    def __len__(self) -> int:
-        return len(self.rows)
+    rows: Sequence[Row]
+    computed: dict[Hashable, Sequence[Any]] = field(default_factory=dict, init=False)
 
     def get(self, request: Request) -> Sequence[Any]:
         """The answer to a request, one item per row; computed on demand."""
@@ -127,7 +122,7 @@ def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Itera
     for batch in batches:
         for key, stream in answers.items():
             if key not in batch.computed:
-                batch.computed[key] = list(islice(stream, len(batch)))
+                batch.computed[key] = list(islice(stream, len(batch.rows)))
         yield batch
     for stream in answers.values():
         next(stream, None)  # an aligner that fails raises now
@@ -149,22 +144,25 @@ class Blocks(Generic[T]):
 
     Attributes:
         kept: The rows of each block by its number from 0.
+        size: Number of all rows of the stream.
     """
 
     kept: dict[int, list[T]] = field(default_factory=dict)
+    size: int = 0
     _stride: int = 1
 
-    def watch(self, stream: Iterable[T]) -> Iterator[T]:
-        """The same stream, looked at a block at a time."""
-        rows = iter(stream)
-        blocks = iter(lambda: list(islice(rows, BLOCK_ROWS)), [])
-        for block, held in enumerate(blocks):
-            if block % self._stride == 0 and len(self.kept) == MAX_BLOCKS:
-                self._stride *= 2
-                self.kept = {b: kept for b, kept in self.kept.items() if b % self._stride == 0}
-            if block % self._stride == 0:
-                self.kept[block] = held
-            yield from held
+    def add(self, row: T) -> None:
+        """Look at the next row of the stream."""
+        block = self.size // BLOCK_ROWS
+        self.size += 1
+        if block % self._stride:
+            return
+        if block not in self.kept and len(self.kept) == MAX_BLOCKS:
+            self._stride *= 2
+            self.kept = {b: kept for b, kept in self.kept.items() if b % self._stride == 0}
+            if block % self._stride:
+                return
+        self.kept.setdefault(block, []).append(row)
 
     @property
     def rows(self) -> list[T]:
@@ -202,13 +200,12 @@ class RowSample:
         self.references = tuple(references)
         self.source = source
         self.peers = tuple(peers)
-        self.size = 0
         blocks: Blocks[tuple[int, Row]] = Blocks()
-        for line, _ in blocks.watch(enumerate(rows, start=1)):
-            self.size = line
-        numbered = [*chain.from_iterable(blocks.kept.values())]
-        self.lines = [line for line, _ in numbered]
-        self.rows = [row for _, row in numbered]
+        for numbered_row in enumerate(rows, start=1):
+            blocks.add(numbered_row)
+        self.size = blocks.size
+        self.lines = [line for line, _ in blocks.rows]
+        self.rows = [row for _, row in blocks.rows]
         self._computed: dict[Hashable, Any] = {}
 
     @property

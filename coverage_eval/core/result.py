@@ -99,7 +99,8 @@ class Result:
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
         if name in self.ranks:
-            return list(self.ranks[name][self._index(system)].tolist())
+            index = 0 if system is None else self.systems.index(system)
+            return list(self.ranks[name][index].tolist())
         return self.metrics[name].scores_of(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
@@ -122,7 +123,7 @@ class Result:
 
     def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
-        index = self._index(system)
+        index = 0 if system is None else self.systems.index(system)
         return (of_systems[index] for of_systems in self.evidence(name))
 
     def of(self, kind: type[F]) -> F | None:
@@ -167,9 +168,7 @@ class Result:
 
         return LazyRows(find, range(width * self.segments))
 
-    def _index(self, system: str | None) -> int:
-        return 0 if system is None else self.systems.index(system)
-
     def statistics_of(self, name: str, system: str | None = None) -> Statistics:
         """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
-        return np.asarray(self.statistics[name][self._index(system)])
+        index = 0 if system is None else self.systems.index(system)
+        return np.asarray(self.statistics[name][index])

@@ -179,7 +179,7 @@ class FittedFlags(Fitted):
     def _certain(self, batch: Batch) -> NDArray[np.bool_]:
         """Whether each output has an error that is one for certain, ``[systems, segments]``."""
         if self.named is None:
-            return np.zeros((len(batch.rows[0].hypotheses), len(batch)), dtype=bool)
+            return np.zeros((len(batch.rows[0].hypotheses), len(batch.rows)), dtype=bool)
         certain = [
             [any(error.kind in self.metric.certain for error in errors) for errors in row]
             for row in batch.get(self.named.request)

@@ -258,7 +258,7 @@ class NamedErrors(Feature):
 
     def collect(self, batch: Batch, first: int) -> None:
         """Keep the errors of a batch."""
-        self._segments = first + len(batch)
+        self._segments = first + len(batch.rows)
         for number, row in enumerate(batch.get(*self.requests), start=first):
             for errors, of_system in zip(row, self.by_system.values(), strict=True):
                 if errors:

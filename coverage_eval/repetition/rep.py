@@ -186,7 +186,7 @@ class REP(TokenMetric):
                 for item in self._repetitions(hypothesis, references):
                     sums[item.kind == TWICE] += item.excess * self._size(item.ngram)
                 counts.append(sums)
-        return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
+        return np.array(counts, dtype=np.int64).reshape(len(batch.rows), -1, 3).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """Each occurrence beyond the reference, n-gram by n-gram, leftmost first.

@@ -55,10 +55,10 @@ def test_batches_hold_the_stream_in_order_and_within_limits(stream, size, length
         batches = list(make_batches(iter(stream), size))
     assert [row for batch in batches for row in batch.rows] == stream
     for batch in batches:
-        assert 1 <= len(batch) <= size
-        assert len(batch) == 1 or length_of(batch.rows) <= length
+        assert 1 <= len(batch.rows) <= size
+        assert len(batch.rows) == 1 or length_of(batch.rows) <= length
     for batch, after in pairwise(batches):  # none is smaller than it needs to be
-        assert len(batch) == size or length_of([*batch.rows, after.rows[0]]) > length
+        assert len(batch.rows) == size or length_of([*batch.rows, after.rows[0]]) > length
 
 
 def test_a_request_is_answered_once_and_ahead_of_each_batch():
@@ -182,7 +182,8 @@ def sample_of(number: int) -> RowSample:
 def test_blocks_are_spread_over_the_whole_stream(number):
     taken: Blocks[int] = Blocks()
     most = 0
-    for _ in taken.watch(range(number)):
+    for row in range(number):
+        taken.add(row)
         most = max(most, len(taken.kept))
     assert taken.rows == expected_rows(number)
     assert most <= MAX_BLOCKS

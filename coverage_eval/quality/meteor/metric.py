@@ -311,7 +311,7 @@ class FittedMETEOR(Fitted):
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The 23 statistics of each segment, ``[systems, segments, 23]``."""
         counts = [pair.counts for pair in self.align(batch.rows)]
-        shaped = np.array(counts, dtype=np.int64).reshape(len(batch), -1, len(FIELDS))
+        shaped = np.array(counts, dtype=np.int64).reshape(len(batch.rows), -1, len(FIELDS))
         return shaped.swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
