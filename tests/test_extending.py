@@ -134,12 +134,14 @@ class Shout(TokenMetric):
 
     def explain(self, batch):
         for row in batch.rows:
-            yield tuple(Explanation(tuple(self._marks(self.tokens(t)))) for t in row.hypotheses)
+            words = map(self.tokens.locate, row.hypotheses)
+            yield tuple(Explanation(tuple(self._marks(item))) for item in words)
 
     def _marks(self, words):
         for place, word in enumerate(words):
             if word.isupper():
-                yield Mark("output", (place,), "loud", word, detail={"letters": len(word)})
+                detail = {"letters": len(word)}
+                yield Mark.of(words, (place,), "output", "loud", detail=detail)
 '''
 LINE = '    "shout": MetricEntry("repetition.shout:Shout", "Words in capitals."),\n'
 START = "METRICS: Mapping[str, MetricEntry] = {\n"
@@ -160,8 +162,8 @@ def shouting(extended: Path) -> Path:
 
 
 MARK = {
-    "side": "output", "kind": "loud", "positions": [1], "text": "RED", "amount": 1.0, "first": [],
-    "detail": {"letters": 3},
+    "side": "output", "kind": "loud", "text": "RED", "start": 2, "end": 5, "amount": 1.0,
+    "first_start": None, "first_end": None, "detail": {"letters": 3},
 }  # fmt: skip
 
 
@@ -183,4 +185,4 @@ def test_a_report_marks_what_a_new_metric_marks(shouting):
     kind = blocks["contents"]["kinds"][-1]
     assert (kind["key"], kind["many"], kind["side"]) == ("shouted", "shouted words", "output")
     (mark,) = blocks["segments/0"][0]["outputs"][1]["marks"]
-    assert (mark["kind"], mark["positions"]) == ("shouted", [1])
+    assert (mark["kind"], mark["spans"]) == ("shouted", [2, 3])

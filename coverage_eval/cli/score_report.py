@@ -78,8 +78,8 @@ def segments_report(
         corpus: The corpus score, whose signature the segments share.
         values: One score per segment, None where it is undefined.
         evidence: One mapping of further columns per segment, all with the same keys. A list of
-            findings is text in tables, with positions from 1, and objects in JSON, with positions
-            from 0; a tuple is in JSON only. Each format reads it again.
+            findings is text in tables, with words counted from 1, and objects in JSON, with
+            characters from 0; a tuple is in JSON only. Each format reads it again.
         worst: How many of the worst segments to show; None for all segments.
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.

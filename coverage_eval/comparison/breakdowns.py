@@ -13,19 +13,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.evidence import (
     bracketed,
     listed_kinds,
     marking,
     marks_of,
-    output_words,
-    positions_on,
-    source_words,
+    spans_on,
 )
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
 from coverage_eval.core.report import Cell, Table
 from coverage_eval.core.result import Result
+from coverage_eval.core.tokenizers import Tokenizer, segment_text
 from coverage_eval.registry import METRICS, metric_class
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
@@ -43,7 +43,9 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
         *(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)),
         f"{LENGTHS[-1]}+",
     ]
-    lengths = [len(result.source_tokens(row.source or "")) for row in result.rows]
+    columns = result.of(Columns)
+    tokens = columns.source_tokens if columns else Tokenizer()
+    lengths = [len(tokens(row.source or "")) for row in result.rows]
     classes = np.searchsorted(LENGTHS, lengths, side="right") - 1
     rows = []
     for number in np.unique(classes).tolist():
@@ -90,11 +92,14 @@ def _count_words(
     marked: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
         for explanation in result.evidence_of(name, system):
-            wrong = {position for mark in explanation.marks for position in mark.positions}
+            words = explanation.words
+            if words is None:
+                continue
+            wrong = spans_on("source", explanation.marks)
             for position in explanation.expected:
-                key = (key_of(explanation.words, position), system)
+                key = (key_of(words, position), system)
                 expected[key] += 1
-                marked[key] += position in wrong
+                marked[key] += words.spans[position] in wrong
     return kind, expected, marked
 
 
@@ -105,12 +110,12 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for index, explanation in enumerate(result.evidence_of(name, system)):
-            length = len(output_words(result, system, index)) if explanation.marks else 0
+        for explanation in result.evidence_of(name, system):
+            starts = [start for start, _ in explanation.words.spans] if explanation.words else []
             for mark in explanation.marks:
                 # Where the phrase begins that the mark is part of.
-                start = mark.detail.get("start", mark.positions[0])
-                key = (FIFTHS[5 * start // length], system)
+                start = mark.detail.get("ngram_start", mark.spans[0][0])
+                key = (FIFTHS[5 * starts.index(start) // len(starts)], system)
                 counts[key] += 1
                 parts[key] += mark.amount
     # The reference words of REP's own denominator.
@@ -151,7 +156,7 @@ def most_dropped_words(result: Result, top: int) -> Table:
 
 
 def most_repeated_ngrams(result: Result, top: int) -> Table:
-    """The n-grams that each system repeats most often, beyond the reference if there is one.
+    """The n-grams that each system repeats most often, beyond the text whose own are no errors.
 
     Args:
         result: The systems, REP among the metrics.
@@ -163,12 +168,12 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
         times: Counter[tuple[str, str]] = Counter()
         segments: Counter[tuple[str, str]] = Counter()
         for explanation in result.evidence_of(name, system):
-            keys = [(mark.text, mark.kind) for mark in explanation.marks]
+            keys = [(mark.phrase or mark.text, mark.kind) for mark in explanation.marks]
             times.update(keys)
             segments.update(set(keys))
         rows += [(system, *key, count, segments[key]) for key, count in _most(times, top)]
     header = ("system", "n-gram", "kind", "times", "segments")
-    beyond = " beyond the reference" if result.references else ""
+    beyond = f" beyond the {kind.allowed_by}" if kind.allowed_by else ""
     title = f"N-grams {kind.key} most often{beyond}"
     return Table(header, tuple(rows), title, "repeated-ngrams")
 
@@ -230,14 +235,14 @@ def _texts(
         segment, row = (metric.name, index + 1), result.rows[index]
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
-            yield *segment, which, None, " ".join(result.tokens.as_written(reference))
+            yield *segment, which, None, segment_text(reference)
         for system, values in zip(systems, scores, strict=True):
             marks = [mark for kind, mark in marks_of(result, system)[index] if not kind.on_demand]
-            source = source_words(result, index)
-            if source is not None and with_source:
-                text = bracketed(source, positions_on("source", marks))
+            if row.source is not None and with_source:
+                text = bracketed(segment_text(row.source), spans_on("source", marks))
                 yield *segment, f"source of {system}", None, text
-            text = bracketed(output_words(result, system, index), positions_on("output", marks))
+            output = segment_text(row.hypotheses[result.systems.index(system)])
+            text = bracketed(output, spans_on("output", marks))
             yield *segment, system, float(values[index]), text
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from coverage_eval.align.aligner import (
@@ -44,6 +43,9 @@ class Columns(Feature):
         lowercase: Whether these metrics lowercase the text.
         documents: Cuts outputs of other lines than their source, if they have other lines.
 
+    Attributes:
+        source_tokens: The tokeniser that counts a source's words; :meth:`choose` sets it.
+
     Raises:
         TypeError: A metric that is neither name nor object, or something else than an aligner.
         ValueError: An unknown metric, two metrics with one name, or none at all.
@@ -71,6 +73,7 @@ class Columns(Feature):
         self._documents = documents
         self._named = NamedErrors()
         self._notes: list[str] = []
+        self.source_tokens = Tokenizer()
         self._is_default = metrics is None
         if metrics is None:
             self.metrics: list[str | Metric] = self._default_metrics()
@@ -120,8 +123,7 @@ class Columns(Feature):
         """
         features = [*self._documents, self, self._named]
         evaluation = Evaluation(self._texts, self.choose, features, jobs, evidence)
-        result = evaluation.run(progress)
-        return replace(result, tokens=self.tokens, source_tokens=self.source_tokens)
+        return evaluation.run(progress)
 
     def choose(self, sample: RowSample) -> dict[str, Metric]:
         """The metrics by name, for a sample of the texts.
@@ -147,8 +149,8 @@ class Columns(Feature):
             self._notes += filter(None, [note])
         made = [self._make(item, aligner, tokenize) for item in metrics]
         self._named.aligner = aligner or aligner_of([*made, *self._others.values()])
-        self.tokens = Tokenizer(tokenize, self._lowercase)
-        self.source_tokens = aligner.source_tokens if aligner else self.tokens
+        tokens = Tokenizer(tokenize, self._lowercase)
+        self.source_tokens = aligner.source_tokens if aligner else tokens
         return dict(zip(names, [*made, *self._others.values()], strict=True))
 
     def _is_unfit(self, metric: str | Metric, sample: RowSample) -> bool:

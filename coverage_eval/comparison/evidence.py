@@ -1,21 +1,19 @@
-"""The marks of each system, and the words that they are positions of: drawn as runs of words."""
+"""The marks of each system, drawn as runs of words in the text as it was written."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import aligner_of
 from coverage_eval.core.machine import LazyRows
-from coverage_eval.core.mark import PHRASES, SIDES, Mark, MarkKind
+from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.tokenizers import Segment, Span, Words, segment_text
 
 _MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""
@@ -83,49 +81,73 @@ def flagged_segments(result: Result, name: str, system: str) -> NDArray[np.bool_
     return np.asarray(result.metrics[name].formula(result.statistics_of(name, system)) > 0)
 
 
-def positions_on(side: str, marks: Iterable[Mark]) -> set[int]:
-    """All positions of marks on one side."""
-    return {position for mark in marks if mark.side == side for position in mark.positions}
+def spans_on(side: str, marks: Iterable[Mark]) -> set[Span]:
+    """The characters of all words of marks on one side."""
+    return {span for mark in marks if mark.side == side for span in mark.spans}
 
 
-def runs(words: Sequence[str], positions: Collection[int]) -> list[range]:
-    """Runs of neighbouring positions, without punctuation at their ends.
+def runs(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Runs of words with at most white space between them, without punctuation at their ends.
 
-    >>> runs(["a", "dog", ",", "a", "cat", "."], {0, 1, 2, 4, 5}), runs(["a", "."], {1})
-    ([range(0, 2), range(4, 5)], [])
+    >>> runs("a dog, a cat.", [(0, 1), (2, 5), (5, 6), (9, 12), (12, 13)]), runs("a .", [(2, 3)])
+    ([(0, 5), (9, 12)], [])
+
+    Args:
+        text: The text.
+        spans: The characters of the words.
     """
-    found = []
-    for _, group in groupby(enumerate(sorted(positions)), lambda item: item[1] - item[0]):
-        spoken = [at for _, at in group if any(map(str.isalnum, words[at]))]
-        if spoken:
-            found.append(range(spoken[0], spoken[-1] + 1))
+    found: list[Span] = []
+    reach, is_open = 0, False
+    for start, end in sorted(spans):
+        is_open = is_open and not text[reach:start].strip()
+        reach = max(reach, end)
+        if any(map(str.isalnum, text[start:end])):
+            first = found.pop()[0] if is_open else start
+            found.append((first, reach))
+            is_open = True
     return found
 
 
 def styled_runs(
-    words: Sequence[str], marks: Iterable[tuple[MarkKind, Mark]], side: str
-) -> Iterator[tuple[range, str]]:
-    """Runs of words with one error on one side, each in the style of its plainest mark."""
-    kinds: dict[int, MarkKind] = {}
-    for kind, mark in sorted(marks, key=lambda item: -item[0].error_threshold):
-        if mark.side == side:
-            kinds |= dict.fromkeys(mark.positions, kind)
-    for error in dict.fromkeys(kind.error for kind in kinds.values()):
-        for run in runs(words, [at for at, kind in kinds.items() if kind.error == error]):
-            yield run, min((kinds[at] for at in run), key=lambda kind: kind.error_threshold).style
+    text: str, marks: Sequence[tuple[MarkKind, Mark]], side: str
+) -> Iterator[tuple[Span, str]]:
+    """Runs of words with one error on one side, each in the style of its plainest mark.
 
-
-def bracketed(words: Sequence[str], positions: Collection[int]) -> str:
-    """A text with the runs of some positions in brackets.
-
-    >>> bracketed(["a", "dog", ",", "a", "cat", "."], {1, 3, 4, 5})
-    'a [dog] , [a cat] .'
+    Where words overlap, because metrics split the text otherwise, those with the plainest mark
+    count.
     """
-    shown = list(words)
-    for run in runs(words, positions):
-        shown[run.start] = f"[{shown[run.start]}"
-        shown[run.stop - 1] = f"{shown[run.stop - 1]}]"
-    return " ".join(shown)
+    kinds: dict[Span, MarkKind] = {}
+    plainest_first = sorted(marks, key=lambda item: item[0].error_threshold)
+    for kind in dict.fromkeys(kind for kind, _ in plainest_first):
+        known = sorted(kinds)
+        of_kind = spans_on(side, (mark for other, mark in marks if other == kind))
+        kinds |= {span: kind for span in of_kind if not _overlaps(span, known)}
+    for error in dict.fromkeys(kind.error for kind in kinds.values()):
+        of_error = sorted(span for span, kind in kinds.items() if kind.error == error)
+        for start, end in runs(text, of_error):
+            inside = of_error[bisect_left(of_error, (start,)) : bisect_left(of_error, (end,))]
+            plainest = min((kinds[span] for span in inside), key=lambda kind: kind.error_threshold)
+            yield (start, end), plainest.style
+
+
+def _overlaps(span: Span, others: Sequence[Span]) -> bool:
+    """Whether a span shares characters with one of some others, which do not overlap."""
+    before = bisect_left(others, (span[1],))
+    return before > 0 and others[before - 1][1] > span[0]
+
+
+def bracketed(text: str, spans: Iterable[Span]) -> str:
+    """A text with the runs of some words in brackets.
+
+    >>> bracketed("a dog, a cat.", {(2, 5), (7, 8), (9, 12), (12, 13)})
+    'a [dog], [a cat].'
+    """
+    pieces = []
+    end = 0
+    for start, stop in runs(text, spans):
+        pieces += [text[end:start], "[", text[start:stop], "]"]
+        end = stop
+    return "".join([*pieces, text[end:]])
 
 
 def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
@@ -138,99 +160,52 @@ def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
         name: The metric that finds errors.
         index: The segment, from 0.
     """
-    of_source, of_output = tokenizers(result, [name])
     row = result.rows[index]
-    words = of_output.as_written(row.hypotheses[0])
     kinds = {kind.name: kind for kind in result.metrics[name].kinds}
-    found = result.evidence(name)[index][0].marks
-    marks = [m for m in found if m.kind not in kinds or m.amount >= kinds[m.kind].error_threshold]
+    explanation = result.evidence(name)[index][0]
+    marks = [
+        mark
+        for mark in explanation.marks
+        if mark.kind not in kinds or mark.amount >= kinds[mark.kind].error_threshold
+    ]
     if row.source is not None:
-        source = of_source.as_written(row.source)
-        yield f"source     {bracketed(source, positions_on('source', marks))}"
+        yield f"source     {_bracketed_side('source', row.source, marks)}"
     for reference in row.references:
-        yield f"reference  {' '.join(of_output.as_written(reference))}"
-    yield f"output     {bracketed(words, positions_on('output', marks))}"
-    yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if not mark.positions)
-    of_phrases: defaultdict[str, list[Mark]] = defaultdict(list)
-    for mark in found:
-        if mark.kind in kinds and kinds[mark.kind].listed == PHRASES:
-            of_phrases[kinds[mark.kind].key].append(mark)
-    for key, listed in of_phrases.items():
-        for run in runs(words, positions_on("output", listed)):
-            yield f"'{_shortened(words[run.start : run.stop])}' {key} at {_places(run)}"
+        yield f"reference  {segment_text(reference)}"
+    yield f"output     {_bracketed_side('output', row.hypotheses[0], marks)}"
+    yield from (f"no line    {mark}" for mark in dict.fromkeys(marks) if is_beside(mark))
+    yield from _repeated_lines(explanation, kinds.values())
 
 
-def _places(run: range) -> str:
-    return str(run.stop) if len(run) == 1 else f"{run.start + 1}–{run.stop}"
+def _bracketed_side(side: str, segment: Segment, marks: Iterable[Mark]) -> str:
+    return bracketed(segment_text(segment), spans_on(side, marks))
 
 
-def _shortened(words: Sequence[str]) -> str:
-    if len(words) <= _MAX_WORDS:
-        return " ".join(words)
-    return f"{' '.join(words[:3])} … {' '.join(words[-2:])}"
+def is_beside(mark: Mark) -> bool:
+    """Whether a mark is of text beside its segment, which belongs to no line of a document."""
+    return not mark.spans and bool(mark.text)
 
 
-def output_words(result: Result, system: str, index: int) -> Sequence[str]:
-    """An output's words, tokenised as for the metrics that mark some.
-
-    Args:
-        result: The systems.
-        system: The system.
-        index: The segment, counted from 0.
-    """
-    tokens = marked_tokenizers(result)[1]
-    return tokens.as_written(result.rows[index].hypotheses[result.systems.index(system)])
-
-
-def source_words(result: Result, index: int) -> Sequence[str] | None:
-    """A source segment's words, tokenised as for the metrics that mark some; None if unknown."""
-    source = result.rows[index].source
-    return None if source is None else marked_tokenizers(result)[0].as_written(source)
-
-
-def marked_tokenizers(result: Result) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and output whose tokens the marks on them count."""
-    names = {
-        side: [name for name, m in result.metrics.items() if any(k.side == side for k in m.kinds)]
-        for side in SIDES
-    }
-    return tokenizers(result, names["source"])[0], tokenizers(result, names["output"])[1]
+def _repeated_lines(explanation: Explanation, kinds: Iterable[MarkKind]) -> Iterator[str]:
+    """The runs of phrases, and the numbers of their words in the output, counted from 1."""
+    words = explanation.words
+    if words is None:
+        return
+    starts = [start for start, _ in words.spans]
+    of_key: defaultdict[str, set[str]] = defaultdict(set)
+    for kind in kinds:
+        if kind.listed == PHRASES:
+            of_key[kind.key].add(kind.name)
+    for key, names in of_key.items():
+        listed = [mark for mark in explanation.marks if mark.kind in names]
+        for start, end in runs(words.text, spans_on("output", listed)):
+            first, last = bisect_left(starts, start) + 1, bisect_left(starts, end)
+            place = f"{last}" if first == last else f"{first}–{last}"
+            yield f"'{_shortened(words, first - 1, last)}' {key} at {place}"
 
 
-def tokenizers(result: Result, names: Iterable[str]) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and output whose tokens the marks of some metrics count."""
-    metrics = [result.metrics[name] for name in names]
-    tokens = next((metric.tokens for metric in metrics if isinstance(metric, TokenMetric)), None)
-    if aligner := aligner_of(metrics):
-        return aligner.source_tokens, tokens or aligner.tokens
-    return (tokens, tokens) if tokens else (result.source_tokens, result.tokens)
-
-
-def original_pieces(text: Segment, tokens: Tokenizer) -> list[str] | None:
-    """The text as it was written, in a piece for each token with what stands behind it.
-
-    A piece is empty where a tokeniser writes a word so differently that it is not found; its
-    characters are then in a piece nearby.
-
-    >>> original_pieces("Hello,  World!", Tokenizer("13a", lowercase=True))
-    ['Hello', ',  ', 'World', '!']
-
-    Args:
-        text: A segment.
-        tokens: Its tokeniser.
-
-    Returns:
-        One piece for each token; None if that is only the tokens with spaces between them.
-    """
-    if not isinstance(text, str):
-        return None
-    words, text = tokens(text), text.strip()
-    if not words or " ".join(words) == text:
-        return None
-    # Lowercasing can change how a text is split.
-    plain = tokens.whole(text)
-    if len(plain) != len(words):
-        return None
-    starts = [start for start, _ in tokens.whole.locate(text).spans]
-    ends = [0, *starts[1:], len(text)]
-    return [text[start:end] for start, end in pairwise(ends)]
+def _shortened(words: Words, first: int, last: int) -> str:
+    """The text from one word to before another; a long one without its middle."""
+    if last - first <= _MAX_WORDS:
+        return words.text_of(range(first, last))
+    return f"{words.text_of(range(first, first + 3))} … {words.text_of(range(last - 2, last))}"

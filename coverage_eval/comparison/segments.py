@@ -6,33 +6,24 @@ A report has every segment with its marks, and an error of each system to check.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
 
-from coverage_eval.align.aligner import AlignedRow, Aligner, ModelAligner, aligner_of
+from coverage_eval.align.aligner import AlignedRow, ModelAligner, aligner_of
 from coverage_eval.comparison.breakdowns import segment_scores
-from coverage_eval.comparison.evidence import (
-    marked_tokenizers,
-    marking,
-    marks_of,
-    original_pieces,
-    output_words,
-    source_words,
-    styled_runs,
-)
+from coverage_eval.comparison.evidence import marking, marks_of, styled_runs
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.formats import json_line
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
 from coverage_eval.core.report import Cell, Report, Table, format_figure
 from coverage_eval.core.result import Result
-from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
 from coverage_eval.version import __version__
-from fast_align_wrapper.links import Links
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
@@ -65,11 +56,12 @@ def evidence_lines(comparison: Comparison) -> Iterator[str]:
 def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """One record that describes the comparison, then one for each system and segment.
 
-    ``kind`` tells them apart. A segment's record has its number from 1, its texts in the tokens
-    that marks count, and by metric the score (None where it is undefined), the statistics by
-    name, the probability of an error if there is one, the marks
-    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. Positions
-    of words count from 0. The first record says what each kind of mark is.
+    ``kind`` tells them apart. A segment's record has its number from 1, its texts as they were
+    written, and by metric the score (None where it is undefined), the statistics by name, the
+    probability of an error if there is one, the marks
+    (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. A mark says
+    at which characters of its text it starts and ends, from 0. The first record says what each
+    kind of mark is.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -86,16 +78,16 @@ def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
     }
     for system in result.systems:
         columns = [_evidence(comparison, name, system) for name in metrics]
+        place = result.systems.index(system)
         for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
-            source = source_words(result, index)
-            references = [" ".join(result.tokens.as_written(text)) for text in row.references]
+            references = list(map(segment_text, row.references))
             yield {
                 "kind": "segment",
                 "segment": index + 1,
                 "system": system,
-                "source": None if source is None else " ".join(source),
+                "source": None if row.source is None else segment_text(row.source),
                 "reference": references[0] if len(references) == 1 else references,
-                "hypothesis": " ".join(output_words(result, system, index)),
+                "hypothesis": segment_text(row.hypotheses[place]),
                 "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
             }
 
@@ -114,16 +106,16 @@ def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[s
 
 # The report's
 
-READABLE = range(5, 41)
-"""Words of a text that proves something, and can be read at a glance."""
+READABLE = range(20, 250)
+"""Characters of a text that proves something, and can be read at a glance."""
 
-EXCERPT = 40
-"""Words of a text in an example."""
+EXCERPT = 250
+"""Characters of a text in an example."""
 
 Record = dict[str, Any]
 
-MarkedWords = Sequence[tuple[str, str, str]]
-"""Phrases, each with the style of its marks, or nothing, and the space behind it."""
+MarkedText = Sequence[tuple[str, str]]
+"""A text in pieces, each with the style of its marks, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +134,16 @@ class ReportOptions:
 
 
 def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[Record]:
-    """A record for each segment: its texts as words, and for each output what is marked.
+    """A record for each segment: its texts, and for each output what is marked.
 
-    ``source`` (None if it is not known) and ``references`` are lists of words; ``outputs``, in the
-    order of the systems, have ``words``. Where the text was written otherwise than its words with
-    spaces, ``sourcePieces``, ``referencePieces`` and an output's ``pieces`` are its parts by
-    :func:`~coverage_eval.comparison.evidence.original_pieces`. The ``links`` of an output, and
-    ``referenceLinks``, are alternating source and target positions, or None if not known. An
-    output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
-    ``positions`` and ``text``. If given, an output also has a map of ``attention`` with weights in
-    hundredths. Positions count from 0.
+    ``source`` (None if it is not known) and ``references`` are texts; ``outputs``, in the order of
+    the systems, have a ``text``. The ``links`` of an output, and ``referenceLinks``, are
+    alternating numbers of source and target words from 0, or None if they are not known;
+    ``sourceWords``, ``referenceWords`` and an output's ``words`` say which characters these words
+    are. An output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
+    their words as ``spans``, and a ``text``. If given, an output also has a map of ``attention``
+    with weights in hundredths. Words and spans are lists of steps: how far each starts behind the
+    end of the one before, and how long it is, in turns.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -160,50 +152,62 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
     marks = [marks_of(result, system) for system in result.systems]
     linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
     aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
-    source_tokens, tokens = marked_tokenizers(result)
     for index, row in enumerate(result.rows):
         links = aligned[index] if linked else None
+        source = None if row.source is None else segment_text(row.source)
         outputs = []
-        for place, (system, text) in enumerate(zip(result.systems, row.hypotheses, strict=True)):
-            words = tokens.as_written(text)
+        for place, (system, segment) in enumerate(zip(result.systems, row.hypotheses, strict=True)):
+            text = segment_text(segment)
+            sides = {"source": source or "", "output": text}
             output: Record = {
-                "words": words,
-                "links": links and _flat(links.hypotheses[place], linked.aligner, text, words),
+                "text": text,
+                "words": links and _words(segment, linked.aligner.tokens),
+                "links": links and _flat(links.hypotheses[place]),
                 "marks": [
-                    {"kind": kind.key, "positions": mark.positions, "text": mark.text}
+                    {
+                        "kind": kind.key,
+                        "spans": _steps(sides[mark.side], mark.spans),
+                        "text": mark.phrase or mark.text,
+                    }
                     for kind, mark in marks[place][index]
                 ],
             }
-            if pieces := original_pieces(text, tokens):
-                output["pieces"] = pieces
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
             outputs.append(output)
-        references = [result.tokens.as_written(text) for text in row.references]
-        source = None if row.source is None else source_tokens.as_written(row.source)
-        record: Record = {
+        yield {
             "source": source,
-            "references": references,
+            "sourceWords": links and _words(row.source or "", linked.aligner.source_tokens),
+            "references": list(map(segment_text, row.references)),
+            "referenceWords": [
+                links and _words(text, linked.aligner.tokens) for text in row.references
+            ],
             "referenceLinks": [
-                links and _flat(links.references[place], linked.aligner, text, words)
-                for place, (text, words) in enumerate(zip(row.references, references, strict=True))
+                links and _flat(links.references[place]) for place in range(len(row.references))
             ],
             "outputs": outputs,
         }
-        pieces = original_pieces(row.source or "", source_tokens)
-        if pieces and len(pieces) == len(source or ()):
-            record["sourcePieces"] = pieces
-        of_references = [original_pieces(text, result.tokens) for text in row.references]
-        if any(of_references):
-            record["referencePieces"] = of_references
-        yield record
 
 
-def _flat(links: Links, aligner: Aligner, text: Segment, words: Sequence[str]) -> list[int] | None:
-    """Source and target positions in turns; None if the aligner tokenises the text otherwise."""
-    if list(aligner.tokens.as_written(text)) != list(words):
-        return None
-    return [position for link in links for position in link]
+def _words(segment: Segment, tokens: Tokenizer) -> list[int]:
+    words = tokens.locate(segment)
+    return _steps(words.text, words.spans)
+
+
+def _steps(text: str, spans: Iterable[Span]) -> list[int]:
+    """For each span, the units since the one before, and its own; JavaScript's units.
+
+    Characters beyond U+FFFF are two units there. Steps are small, so they are compressed well.
+    """
+    ends = [0, *_flat(spans)]
+    if text and max(text) > "\uffff":
+        units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
+        ends = [units[end] for end in ends]
+    return [end - start for start, end in pairwise(ends)]
+
+
+def _flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
+    return [number for pair in pairs for number in pair]
 
 
 def pack_attention(item: AttentionMap) -> Record:
@@ -229,7 +233,7 @@ class ErrorExample:
     segment: int
     score: str
     link: str
-    texts: Mapping[str, MarkedWords]
+    texts: Mapping[str, MarkedText]
 
 
 def find_examples(
@@ -268,28 +272,28 @@ def find_examples(
 
 def _is_readable(result: Result, system: str, index: int) -> bool:
     """Whether both texts prove something, and can be read at a glance; an empty output can."""
-    words = output_words(result, system, index)
-    lengths = {len(source_words(result, index) or words), len(words) or min(READABLE)}
-    return lengths <= {*READABLE}
+    row = result.rows[index]
+    length = len(segment_text(row.hypotheses[result.systems.index(system)]))
+    source = len(segment_text(row.source or "")) or length
+    return source in READABLE and (length in READABLE or not length)
 
 
 def _marked_words(
     result: Result, system: str, shown: int, doubtful: Collection[str]
-) -> list[set[tuple[str, str, int]]]:
-    """The marked words of each segment that are worth showing: metric, side and position."""
+) -> list[set[tuple[str, str, Span]]]:
+    """The marked words of each segment that are worth showing: metric, side and characters."""
     aligner = aligner_of(result.metrics.values())
     known = aligner.model.vocabulary()[0] if isinstance(aligner, ModelAligner) else None
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
-    tokens, _ = marked_tokenizers(result)
     found = []
     for row, marks, _ in zip(result.rows, marks_of(result, system), range(shown), strict=False):
-        source = tokens.as_written(row.source or "")
+        source = segment_text(row.source or "")
         found.append({
-            (names[kind.key], mark.side, position)
+            (names[kind.key], mark.side, span)
             for kind, mark in marks
             if names[kind.key] not in doubtful
-            for position in mark.positions
-            if mark.side == "output" or _is_known(source[position], known)
+            for span in mark.spans
+            if mark.side == "output" or _is_known(source[slice(*span)], known)
         })  # fmt: skip
     return found
 
@@ -306,13 +310,12 @@ def _example(
     row, place = result.rows[index], result.systems.index(system)
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
     marks = [item for item in marks_of(result, system)[index] if names[item[0].key] not in doubtful]
-    of_source, of_output = marked_tokenizers(result)
     texts = {}
     if row.source is not None:
-        texts["source"] = _excerpt(row.source, of_source, marks, "source")
+        texts["source"] = _excerpt(row.source, marks, "source")
     if row.references:
-        texts["reference"] = _excerpt(row.references[0], result.tokens)
-    texts["output"] = _excerpt(row.hypotheses[place], of_output, marks, "output")
+        texts["reference"] = _excerpt(row.references[0])
+    texts["output"] = _excerpt(row.hypotheses[place], marks, "output")
     view = {
         "sort": metric.name,
         "whose": system,
@@ -324,21 +327,22 @@ def _example(
 
 
 def _excerpt(
-    text: Segment,
-    tokens: Tokenizer,
-    marks: Sequence[tuple[MarkKind, Mark]] = (),
-    side: str = "",
-) -> MarkedWords:
-    """The words around the first mark, as they were written; a run of marked words is a phrase."""
-    words = tokens.as_written(text)
-    pieces = original_pieces(text, tokens) or [f"{word} " for word in words]
-    styles = {at: style for run, style in styled_runs(words, marks, side) for at in run}
-    start = max(0, min(min(styles, default=0) - EXCERPT // 4, len(pieces) - EXCERPT))
-    shown = range(start, min(start + EXCERPT, len(pieces)))
-    phrases = [
-        ("".join(pieces[at] for at in phrase), style)
-        for style, phrase in groupby(shown, lambda at: styles.get(at, ""))
-    ]
-    marked = [(text.rstrip(" "), style, " " * text.endswith(" ")) for text, style in phrases]
-    before, behind = [("…", "", " ")] * (start > 0), [("…", "", "")] * (shown.stop < len(pieces))
-    return [*before, *marked, *behind]
+    segment: Segment, marks: Sequence[tuple[MarkKind, Mark]] = (), side: str = ""
+) -> MarkedText:
+    """The characters around the first mark; a run of marked words is a piece."""
+    text = segment_text(segment)
+    styled = sorted(styled_runs(text, marks, side))
+    first = styled[0][0][0] if styled else 0
+    at = max(0, min(first - EXCERPT // 4, len(text) - EXCERPT))
+    end = at + EXCERPT
+    if at:  # from the beginning of a word to the end of one
+        at = text.find(" ", at, first) + 1 or at
+    if end < len(text):
+        end = max(text.rfind(" ", first, end), 0) or end
+    pieces = [("… ", "")] if at else []
+    for (start, stop), style in styled:
+        if start < end:
+            pieces += [(text[at:start], ""), (text[start : min(stop, end)], style)]
+            at = min(stop, end)
+    pieces += [(text[at:end], ""), (" …" if end < len(text) else "", "")]
+    return [(piece, style) for piece, style in pieces if piece]

@@ -2,8 +2,9 @@
 
 A metric *explains* a segment's score by marks (:class:`Mark`), and declares once what they are
 called (:class:`MarkKind`) and how a sentence says that a system has fewer or more of them
-(:class:`Wording`). Brackets in texts, tables of words, JSON, reports and meta-evaluation read marks
-and never ask which metric they came from.
+(:class:`Wording`). A mark says which characters of the user's own text its words are, so brackets
+in texts, tables of words, JSON, reports and meta-evaluation cut them out of the text, and never ask
+which metric they came from or how it splits a text.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from coverage_eval.core.tokenizers import Span, Words
 
 SIDES = ("source", "output")
 
@@ -22,51 +25,100 @@ PHRASES = "phrases"
 class Mark:
     """Words of a segment that a metric points at.
 
-    >>> str(Mark("source", (1, 2), "left out", "ein hund", 1.7))
-    'ein hund at 2-3'
+    >>> from coverage_eval.core.tokenizers import Tokenizer
+    >>> words = Tokenizer("13a").locate("Ein Hund.")
+    >>> mark = Mark.of(words, range(1, 3), "source", "left out", amount=1.7)
+    >>> mark.spans, mark.text, str(mark)
+    (((4, 8), (8, 9)), 'Hund.', 'Hund. at 2-3')
 
     Attributes:
         side: ``"source"`` or ``"output"``.
-        positions: Token positions from 0, ascending.
+        spans: The characters of each word in that text as the user wrote it, in its order: the
+            position of the first, from 0, and the position behind the last. A segment that is a
+            list of tokens is a text with a space between each. Empty for text that is not in the
+            segment, or if the text is not known.
         kind: The name of its :class:`MarkKind`.
-        text: The words that it is about; empty if the text is not known.
+        text: The characters from the first word to the last, or else the text that it is about.
         amount: How much is wrong, at its metric's scale: what it adds to the score's numerator, or
             its strength.
-        first: For something said again, where it is said first: token positions of the output.
+        first: For words said again, the characters of each word where they are said first.
+        phrase: What tables of phrases count it as, if that is not its text.
         detail: What only this metric has to say, as plain values for JSON.
-        said: The mark as plain text, with positions from 1; by default its text and positions.
-            Marks that are occurrences of one phrase share it.
+        label: The mark as plain text; by default its text. Positions of words in it count from 1,
+            and words are those of the metric. Marks that are occurrences of one phrase share it.
     """
 
     side: str
-    positions: tuple[int, ...]
+    spans: tuple[Span, ...]
     kind: str
     text: str = ""
     amount: float = 1.0
-    first: tuple[int, ...] = ()
+    first: tuple[Span, ...] = ()
+    phrase: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    said: str = ""
+    label: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        words: Words,
+        positions: Sequence[int],
+        side: str,
+        kind: str,
+        *,
+        amount: float = 1.0,
+        first: tuple[Span, ...] = (),
+        phrase: str = "",
+        detail: Mapping[str, Any] = {},
+        label: str = "",
+    ) -> Mark:
+        """The mark of some words of a text; the other arguments are its attributes.
+
+        Args:
+            words: The words of the text, as the metric counts them.
+            positions: Which of them it is about, ascending from 0.
+            side: Which text it is.
+            kind: The name of its kind.
+            amount: How much is wrong.
+            first: Where words that are said again are said first.
+            phrase: What tables of phrases count it as.
+            detail: What only this metric has to say.
+            label: The mark as plain text; by default its text and positions.
+        """
+        text = words.text_of(positions)
+        spans = tuple(words.spans[position] for position in positions)
+        label = label or f"{text} at {count_positions(positions)}"
+        return cls(side, spans, kind, text, amount, first, phrase, detail, label)
 
     def to_dict(self) -> dict[str, Any]:
-        """The mark as plain values; positions from 0."""
+        """The mark as plain values: its text, and the characters where it starts and ends."""
+        start, end = ends_of(self.spans)
+        first_start, first_end = ends_of(self.first)
         return {
             "side": self.side,
             "kind": self.kind,
-            "positions": list(self.positions),
             "text": self.text,
+            "start": start,
+            "end": end,
             "amount": self.amount,
-            "first": list(self.first),
+            "first_start": first_start,
+            "first_end": first_end,
             "detail": dict(self.detail),
         }
 
     def __str__(self) -> str:
-        return self.said or " at ".join(filter(None, (self.text, places(self.positions))))
+        return self.label or self.text
 
 
-def places(positions: Sequence[int]) -> str:
+def ends_of(spans: Sequence[Span]) -> tuple[int | None, int | None]:
+    """Where the first of some words starts and the last one ends; both None if there are none."""
+    return (spans[0][0], spans[-1][1]) if spans else (None, None)
+
+
+def count_positions(positions: Sequence[int]) -> str:
     """Positions as people count them, from 1: ``3``, ``3-5`` or ``3,7``.
 
-    >>> places((2,)), places((2, 3, 4)), places((2, 6))
+    >>> count_positions((2,)), count_positions((2, 3, 4)), count_positions((2, 6))
     ('3', '3-5', '3,7')
     """
     if len(positions) > 1 and positions[-1] - positions[0] == len(positions) - 1:
@@ -83,17 +135,17 @@ class Explanation:
         score: The segment's score, if it is no formula of statistics; otherwise None.
         probability: The probability of an error; None if the metric has none.
         detail: Further values by name. Numbers and lists of findings are columns of tables; a
-            tuple, one number per word, is only in JSON.
-        words: The source words that :attr:`expected` counts, if tables list the marks as words
-            (:attr:`MarkKind.listed`).
-        expected: The positions of those that should be translated.
+            tuple, one value per word, is only in JSON.
+        words: The words of the text that the marks are in, as the metric counts them, if tables
+            list the marks (:attr:`MarkKind.listed`); None if there is nothing to list.
+        expected: The positions of source words that should be translated.
     """
 
     marks: tuple[Mark, ...] = ()
     score: float | None = None
     probability: float | None = None
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    words: Sequence[str] = ()
+    words: Words | None = None
     expected: Sequence[int] = ()
 
     @property
@@ -105,7 +157,7 @@ class Explanation:
 
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns as plain values for JSON: findings as mappings, with positions from 0."""
+    """Columns as plain values for JSON: findings as mappings, with characters from 0."""
     return {
         name: [getattr(item, "to_dict", lambda one=item: one)() for item in value]
         if isinstance(value, (list, tuple))
@@ -117,7 +169,7 @@ def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 def list_findings(found: Sequence[object]) -> str:
     """Findings in one line; marks of one kind that say the same are said once.
 
-    >>> list_findings([Mark("output", (1,), "n-gram", said="a (2x)"), "b", "b"])
+    >>> list_findings([Mark("output", ((2, 3),), "n-gram", label="a (2x)"), "b", "b"])
     'a (2x); b'
     """
     said = {(getattr(one, "kind", ""), str(one)): str(one) for one in found}
@@ -141,8 +193,10 @@ class MarkKind:
         style: How a report draws them, with a colour and a shape: ``dropped``, ``lost``,
             ``suspected``, ``repeated`` or ``added``; by default the key.
         listed: ``"words"`` if tables count the marked words among those that the metric expects
-            (:attr:`Explanation.expected`), ``"phrases"`` if they count the marks' texts; empty for
-            neither.
+            (:attr:`Explanation.expected`), ``"phrases"`` if they count the marks' phrases; empty
+            for neither.
+        allowed_by: The text whose own repetitions are no errors, ``reference`` or ``source``; empty
+            if all count.
         amount: What :attr:`Mark.amount` is, if it is worth telling, such as ``strength``.
         least: The smallest amount that a report shows.
         error_threshold: The smallest amount that is an error by itself; 0 if every mark is one.
@@ -158,6 +212,7 @@ class MarkKind:
     error: str
     style: str = ""
     listed: str = ""
+    allowed_by: str = ""
     amount: str = ""
     least: float = 0.0
     error_threshold: float = 0.0

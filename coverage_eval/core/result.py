@@ -18,7 +18,6 @@ from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Floats, Metric, Score, Statistics
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
-from coverage_eval.core.tokenizers import Tokenizer
 
 F = TypeVar("F", bound=Feature)
 
@@ -38,8 +37,6 @@ class Result:
         findings: What looks wrong with the texts.
         texts: The texts that were scored, such as outputs that were cut by their source's lines.
         features: The features that looked at them; :meth:`of` finds one by its type.
-        tokens: The tokeniser of references and hypotheses in tables of words.
-        source_tokens: The tokeniser of sources there.
         text_settings: What signatures say of the texts, such as how outputs were cut.
         ranks: Scores of segments ``[systems, segments]`` that are no formula of statistics, by
             metric.
@@ -56,8 +53,6 @@ class Result:
     findings: Sequence[Finding] = ()
     texts: Texts | None = None
     features: Sequence[Feature] = ()
-    tokens: Tokenizer = field(default_factory=Tokenizer)
-    source_tokens: Tokenizer = field(default_factory=Tokenizer)
     text_settings: Mapping[str, str] = field(default_factory=dict)
     ranks: Mapping[str, Floats] = field(default_factory=dict)
     starts: Sequence[int] = ()

@@ -167,17 +167,6 @@ class Tokenizer:
         spans = find_tokens(split, replace(self, stem=0)(segment))
         return Words(text, tuple((origins[a][0], origins[max(a, b - 1)][a < b]) for a, b in spans))
 
-    def as_written(self, segment: Segment) -> Sequence[str]:
-        """The same tokens in the segment's own letters, to be shown.
-
-        >>> Tokenizer("13a", lowercase=True, stem=3).as_written("Hello, World!")
-        ['Hello', ',', 'World', '!']
-
-        A few letters change how a text is split when they are lowercased; then they stay so.
-        """
-        tokens, whole = self(segment), self.whole(segment)
-        return whole if len(whole) == len(tokens) else tokens
-
     @cached_property
     def whole(self) -> Tokenizer:
         """The same tokeniser without lowercasing and stems."""

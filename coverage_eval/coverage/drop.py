@@ -25,7 +25,7 @@ from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
-from coverage_eval.core.tokenizers import StopWords, require_stop_words
+from coverage_eval.core.tokenizers import StopWords, Words, require_stop_words
 from fast_align_wrapper.links import Links
 
 DENOMINATORS = ("aligned", "source")
@@ -91,9 +91,9 @@ class AlignedMetric(FixedMetric):
         of_outputs = np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
         return of_outputs[: len(batch.rows[0].hypotheses)]  # without peers
 
-    def _written(self, row: Row) -> Sequence[str] | None:
+    def _written(self, row: Row) -> Words | None:
         """The source words as the user wrote them; None if they are unknown."""
-        return None if row.source is None else self.aligner.source_tokens.as_written(row.source)
+        return None if row.source is None else self.aligner.source_tokens.locate(row.source)
 
     @abstractmethod
     def _count_row(self, row: Any) -> Sequence[tuple[float, float]]:
@@ -191,15 +191,12 @@ class DROP(AlignedMetric):
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            expected, words = self._expected(row) - {_EMPTY_LINE}, tuple(self._written(text) or ())
+            expected, words = self._expected(row) - {_EMPTY_LINE}, self._written(text)
             counted = tuple(sorted(expected))
             dropped = [expected - self._positions(links, row.source) for links in row.hypotheses]
             yield tuple(
                 Explanation(
-                    tuple(
-                        Mark("source", (position,), "dropped", words[position] if words else "")
-                        for position in sorted(positions)
-                    ),
+                    tuple(_dropped_mark(words, position) for position in sorted(positions)),
                     words=words,
                     expected=counted,
                 )
@@ -228,6 +225,14 @@ class DROP(AlignedMetric):
         if self.stopwords and source is not None:
             positions = {p for p in positions if source[p] not in self.stopped}
         return positions
+
+
+def _dropped_mark(words: Words | None, position: int) -> Mark:
+    """The mark of a dropped source word; without the source's text, only the word's number."""
+    if words is not None:
+        return Mark.of(words, (position,), "source", "dropped")
+    number = position + 1
+    return Mark("source", (), "dropped", detail={"word": number}, label=str(number))
 
 
 @dataclass(frozen=True)
@@ -312,21 +317,24 @@ class SoftDROP(AlignedMetric):
         the reference (the smallest of several) and by the hypothesis, 0 to 1.
         """
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            expected, words = np.minimum.reduce(row.references), self._written(text) or ()
+            expected = np.minimum.reduce(row.references)
+            words = self.aligner.source_tokens.locate(text.source or "")
             outputs = row.outputs[: len(text.hypotheses)]
             yield tuple(self._explained(row, words, expected, item) for item in outputs)
 
     def _explained(
-        self, row: CoveredRow, words: Sequence[str], expected: Floats, covered: Floats
+        self, row: CoveredRow, words: Words, expected: Floats, covered: Floats
     ) -> Explanation:
         marks = []
         figures = zip(expected.tolist(), covered.tolist(), strict=True)
         for position, (reference, hypothesis) in enumerate(figures):
             if reference > hypothesis and row.source[position] not in self.stopped:
-                word, lost = words[position], reference - hypothesis
                 detail = {"reference": reference, "hypothesis": hypothesis}
-                said = f"{word} at {position + 1}: {reference:.2f} to {hypothesis:.2f}"
+                label = f"{words[position]} at {position + 1}: {reference:.2f} to {hypothesis:.2f}"
                 marks.append(
-                    Mark("source", (position,), "lost", word, lost, detail=detail, said=said)
-                )
-        return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.positions))))
+                    Mark.of(
+                        words, (position,), "source", "lost",
+                        amount=reference - hypothesis, detail=detail, label=label,
+                    )
+                )  # fmt: skip
+        return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.spans))))

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,8 +45,9 @@ from coverage_eval.core.batches import (
 )
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
-from coverage_eval.core.mark import Mark, places
+from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
+from coverage_eval.core.tokenizers import Words
 from coverage_eval.coverage.null_scores import (
     DEFAULT_FALSE_ALARMS,
     EXPECTED_SHARE,
@@ -92,7 +94,7 @@ class FoundSegment(NamedTuple):
     """What is found in an output of a segment.
 
     Attributes:
-        words: The words on the side of interest, as the user wrote them.
+        words: The words on the side of interest, in the text as the user wrote it.
         losses: The loss of each word by all peers used, ``[words]``; they rank segments and have
             the marks.
         target_length: Number of words of the output.
@@ -107,7 +109,7 @@ class FoundSegment(NamedTuple):
             mark's amount is its strength: the sum of its losses, each minus the penalty.
     """
 
-    words: Sequence[str]
+    words: Words
     losses: Floats
     target_length: int
     score: float
@@ -124,7 +126,7 @@ class FoundSegments(list[FoundSegment]):
     """The findings in a text, a list with a table."""
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per segment, numbered from 1; marks are lists of mappings, positions from 0."""
+        """A row per segment, numbered from 1; marks are lists of mappings, characters from 0."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -328,12 +330,13 @@ class OmissionFinder:
         scored = self.scored(batch)
         p_values, flags = self.test(scored)
         probabilities = np.minimum(error_probabilities(p_values, self.error_share), CERTAIN)
-        of_source = self.side == "source"
-        tokens = self.aligner.source_tokens if of_source else self.aligner.tokens
+        words: list[Words] = []
+        if self.side == "source":
+            words = [self.aligner.source_tokens.locate(row.source or "") for row in batch.rows]
         found = []
         for n, outputs in enumerate(zip(*(row.hypotheses for row in batch.rows), strict=True)):
-            texts = [row.source or "" for row in batch.rows] if of_source else outputs
-            words = list(map(tokens.as_written, texts))
+            if self.side == "target":
+                words = list(map(self.aligner.tokens.locate, outputs))
             ends = scored.sizes[n].cumsum()[:-1]
             losses, losses_alone = (
                 np.split(each[n], ends) for each in (scored.losses, scored.losses_alone)
@@ -353,7 +356,7 @@ class OmissionFinder:
         return list(zip(*found, strict=True))
 
     def _reasons(
-        self, words: Sequence[str], losses: Floats, losses_alone: Floats, strength: float
+        self, words: Words, losses: Floats, losses_alone: Floats, strength: float
     ) -> tuple[Mark, ...]:
         """The runs that are reasons for a flag: by all peers used, or else without peers."""
         if not len(losses):
@@ -367,10 +370,8 @@ class OmissionFinder:
         marks = []
         for run in runs:
             if run.sum >= min_strength:
-                positions = tuple(range(run.start, run.end))
-                text = " ".join(words[run.start : run.end])
-                said = f"{text} at {places(positions)}: {run.sum:.2f}"
-                marks.append(Mark(side, positions, kind, text, run.sum, said=said))
+                mark = Mark.of(words, range(run.start, run.end), side, kind, amount=run.sum)
+                marks.append(replace(mark, label=f"{mark}: {run.sum:.2f}"))
         return tuple(marks)
 
     def test(self, scored: ScoredBatch) -> tuple[Floats, NDArray[np.bool_]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.core.batches import Batch, Request, RowSample, answer_ahead
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
-from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording, places
+from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Signature, Statistics
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
@@ -200,7 +200,7 @@ class FittedFlags(Fitted):
         return self.finder.scored(batch).scores[: len(batch.rows[0].hypotheses)]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
-        """The score, the probability, marks, the p-value, and each word's loss."""
+        """The score, the probability, marks, the p-value, and each word's loss and characters."""
         segments = zip(batch.rows, self.finder.judge(batch), self._certain(batch).T, strict=True)
         for row, found_of_outputs, certain in segments:
             outputs = zip(row.hypotheses, found_of_outputs, certain, strict=True)
@@ -212,6 +212,7 @@ class FittedFlags(Fitted):
                     {
                         "chance": (found.p_value,),
                         "losses": tuple(found.losses.round(_LOSS_DIGITS).tolist()),
+                        "word_spans": found.words.spans,
                     },
                 )
                 for output, found, is_certain in outputs
@@ -271,10 +272,9 @@ class Omissions(FlaggedSegments):
         match = match_of(output)
         if match and (passages := missing_marks(found.words, match)):
             return passages
-        positions = tuple(range(len(found.words)))
-        text = " ".join(found.words)
-        said = f"{text} at {places(positions)}: {found.strength:.2f}, the whole line"
-        return (Mark("source", positions, SENTENCE, text, found.strength, said=said),)
+        everything = range(len(found.words))
+        mark = Mark.of(found.words, everything, "source", SENTENCE, amount=found.strength)
+        return (replace(mark, label=f"{mark}: {found.strength:.2f}, the whole line"),)
 
 
 @dataclass(frozen=True)

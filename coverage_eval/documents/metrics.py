@@ -6,8 +6,8 @@ passage counts by its words, wherever it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
 from coverage_eval.core.metric import Measure, Statistics
 from coverage_eval.core.text_metric import FixedMetric
-from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.tokenizers import Segment, Tokenizer, Words
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine
 
 SENTENCE, PASSAGE, CONTINUED = "sentence", "passage", "passage continued"
@@ -47,7 +47,7 @@ EXTRA_KINDS = (
         "passage of the output that translates a line again", "repetition", style="repeated",
     ),
 )  # fmt: skip
-"""Kinds of marks of text that belongs to no line, and so has no positions in one."""
+"""Kinds of marks of text that belongs to no line, and so is at no place in one."""
 
 
 def match_of(output: Segment) -> LineMatch | None:
@@ -55,7 +55,7 @@ def match_of(output: Segment) -> LineMatch | None:
     return output.match if isinstance(output, MatchedLine) else None
 
 
-def missing_marks(words: Sequence[str], match: LineMatch) -> tuple[Mark, ...]:
+def missing_marks(words: Words, match: LineMatch) -> tuple[Mark, ...]:
     """The mark of a line without translation; none if it has one.
 
     Neighbouring lines are one passage, whose mark is in the first of them: ``detail`` has the
@@ -68,24 +68,29 @@ def missing_marks(words: Sequence[str], match: LineMatch) -> tuple[Mark, ...]:
     passage = match.passage
     if passage is None:
         return ()
-    mark = Mark("source", tuple(range(len(words))), CONTINUED, " ".join(words), 0.0)
+    everything = range(len(words))
     if match.line > passage.first:
-        return (replace(mark, said=f"line {match.line} of lines {passage.lines}"),)
-    amount, detail = float(passage.words), passage._asdict()
-    return (replace(mark, kind=passage.kind, amount=amount, detail=detail, said=str(passage)),)
+        label = f"line {match.line} of lines {passage.lines}"
+        return (Mark.of(words, everything, "source", CONTINUED, amount=0.0, label=label),)
+    amount, detail, label = float(passage.words), passage._asdict(), str(passage)
+    return (
+        Mark.of(
+            words, everything, "source", passage.kind, amount=amount, detail=detail, label=label
+        ),
+    )
 
 
 def extra_marks(match: LineMatch) -> Iterator[Mark]:
     """The marks of text that belongs to no line, beside the line that it stands behind.
 
-    ``detail`` has the positions of its characters in the output, from 0, and the line from 1 that
-    it ``repeats``, or None.
+    ``detail`` has the positions of its characters in the whole output, from 0, and the line from 1
+    that it ``repeats``, or None.
     """
     for piece in match.extra:
         kind, whole = ADDED if piece.repeats is None else AGAIN, piece.to_dict()
         detail = {name: whole[name] for name in ("start", "end", "repeats")}
-        said = f"{piece.text} ({piece.place})"
-        yield Mark("output", (), kind, piece.text, float(piece.words), detail=detail, said=said)
+        label = f"{piece.text} ({piece.place})"
+        yield Mark("output", (), kind, piece.text, float(piece.words), detail=detail, label=label)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ class DocumentShare(FixedMetric):
     """A share of words that cutting documents found, with their marks.
 
     Args:
-        source_tokens: The tokeniser of the source, whose tokens marks count.
+        source_tokens: The tokeniser of the source, whose words are marked.
     """
 
     source_tokens: Tokenizer = field(default_factory=Tokenizer)
@@ -120,7 +125,7 @@ class DocumentShare(FixedMetric):
         """The marks of each line that are of the metric's kinds."""
         kinds = {kind.name for kind in self.kinds}
         for row in batch.rows:
-            words = self.source_tokens.as_written(row.source or "")
+            words = self.source_tokens.locate(row.source or "")
             marks = (
                 (*missing_marks(words, match), *extra_marks(match)) for match in self._matches(row)
             )

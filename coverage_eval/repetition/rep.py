@@ -30,7 +30,7 @@ from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Measure, Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.core.tokenizers import StopWords, require_stop_words
+from coverage_eval.core.tokenizers import Segment, StopWords, Words, require_stop_words
 
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
@@ -124,6 +124,7 @@ class REP(TokenMetric):
         MarkKind(
             name, "output", "repeated", "repetition", "repeated words",
             "word repeated beyond the reference", "repetition", listed=PHRASES,
+            allowed_by="reference",
         )
         for name in (NGRAM, TWICE)
     )  # fmt: skip
@@ -192,33 +193,42 @@ class REP(TokenMetric):
         """Each occurrence beyond the reference, n-gram by n-gram, leftmost first.
 
         A mark's amount is what it adds to the sum σ of the formula. It has the words said again
-        (the second of two equal words) and where they are said first; ``detail`` has the n-gram's
-        ``start`` and its counts in ``hypothesis`` and ``reference``.
+        (the second of two equal words) and where they are said first; ``detail`` has the ``ngram``,
+        as it is counted, where it starts (``ngram_start``), and its counts in ``hypothesis`` and,
+        if there is one, ``reference`` or ``source``.
         """
         for row in batch.rows:
             references = [self.tokens(text) for text in self._expected(row)]
-            yield tuple(
-                self._explained(hypothesis, references)
-                for hypothesis in map(self.tokens, row.hypotheses)
-            )
+            yield tuple(self._explained(text, references) for text in row.hypotheses)
 
-    def _explained(self, hypothesis: Tokens, references: Sequence[Tokens]) -> Explanation:
-        repetitions = _with_starts(hypothesis, self._repetitions(hypothesis, references))
-        repetitions.sort(key=_reading)
-        return Explanation(tuple(mark for pair in repetitions for mark in self._marks(*pair)))
+    def _explained(self, text: Segment, references: Sequence[Tokens]) -> Explanation:
+        hypothesis = self.tokens(text)
+        repetitions = self._repetitions(hypothesis, references)
+        if not repetitions:
+            return Explanation()
+        words = self.tokens.locate(text)
+        found = sorted(_with_starts(hypothesis, repetitions), key=_reading)
+        marks = (mark for pair in found for mark in self._marks(words, *pair))
+        return Explanation(tuple(marks), words=words)
 
-    def _marks(self, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:
-        text, length = " ".join(item.ngram), len(item.ngram)
+    def _marks(self, words: Words, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:
+        ngram, length = " ".join(item.ngram), len(item.ngram)
         skipped = int(item.kind == TWICE)  # of two equal words, the second is superfluous
         amount = (self.w2 if skipped else self.w1) * self._size(item.ngram)
-        first = tuple(range(starts[0], starts[0] + length - skipped))
-        counts = {"hypothesis": item.times, "reference": item.allowed}
-        at = ",".join(str(start + 1) for start in starts)
-        said = f"{text} ({item.times}x, {item.allowed}x in the reference) at {at}"
+        first = words.spans[starts[0] : starts[0] + length - skipped]
+        times, counts = f"{item.times}x", {"hypothesis": item.times}
+        if allowed_by := self.kinds[0].allowed_by:
+            times, counts[allowed_by] = (
+                f"{times}, {item.allowed}x in the {allowed_by}",
+                item.allowed,
+            )
+        label = f"{ngram} ({times}) at {','.join(str(start + 1) for start in starts)}"
         for start in starts[-item.excess :]:
-            positions = tuple(range(start + skipped, start + length))
-            detail = {"start": start, **counts}
-            yield Mark("output", positions, item.kind, text, amount, first, detail, said)
+            detail = {"ngram": ngram, "ngram_start": words.spans[start][0], **counts}
+            yield Mark.of(
+                words, range(start + skipped, start + length), "output", item.kind,
+                amount=amount, first=first, phrase=ngram, detail=detail, label=label,
+            )  # fmt: skip
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are not errors."""
@@ -367,6 +377,10 @@ class SourceREP(REP):
     )
     undefined: ClassVar[str] = "the source has no words at all, and the score is per source word"
     norm: ClassVar[str] = "srcwords"
+    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
+        replace(kind, meaning="word repeated beyond the source", allowed_by="source")
+        for kind in REP.kinds
+    )
 
     def _expected(self, row: Row) -> Sequence[Any]:
         return [row.source or ""]
@@ -389,7 +403,8 @@ class LetterRepetition(LetterREP):
     )
     norm: ClassVar[str] = "hypwords"
     kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
-        replace(kind, meaning="word that the output says again") for kind in REP.kinds
+        replace(kind, meaning="word that the output says again", allowed_by="")
+        for kind in REP.kinds
     )
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:

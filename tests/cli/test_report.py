@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.comparison.systems import read_blocks
+from tests.comparison.systems import read_blocks, spans_of
 from tests.conftest import RunCli
 
 OPTIONS = (
@@ -138,16 +138,18 @@ def test_segments_are_the_details_of_compare(page, folder, run_cli):
         index = record["segment"] - 1
         segment = segments[index]
         output = segment["outputs"][number]
-        texts = [segment["source"], segment["references"][0], output["words"]]
-        assert texts == [record[key].split() for key in ("source", "reference", "hypothesis")]
+        texts = [segment["source"], segment["references"][0], output["text"]]
+        assert texts == [record[key] for key in ("source", "reference", "hypothesis")]
         marks = output["marks"]
         for metric, kind in (("DROP", "dropped"), ("REP", "repeated")):
-            found = [mark["positions"] for mark in marks if mark["kind"] == kind]
-            assert found == [mark["positions"] for mark in record["metrics"][metric]["marks"]]
+            found = [spans_of(mark["spans"]) for mark in marks if mark["kind"] == kind]
+            of_record = record["metrics"][metric]["marks"]
+            ends = [(mark["start"], mark["end"]) for mark in of_record]
+            assert [(spans[0][0], spans[-1][1]) for spans in found] == ends
         for mark in marks:
-            words = {"source": segment["source"], "output": output["words"]}[sides[mark["kind"]]]
-            said = [words[position] for position in mark["positions"]]
-            assert said == mark["text"].split()[-len(said) :]
+            text = {"source": segment["source"], "output": output["text"]}[sides[mark["kind"]]]
+            words = [text[start:end] for start, end in spans_of(mark["spans"])]
+            assert words == mark["text"].split()[-len(words) :]
         for metric, values in record["metrics"].items():
             assert page.blocks[f"score/{metric}/{record['system']}"][index] == values["score"]
         for metric, kind in (("DROP", "dropped"), ("REP", "repeated")):
@@ -203,9 +205,9 @@ def test_attention_is_that_of_a_converted_file(folder, run_cli):
     page = Page((folder / "attention.html").read_text(encoding="utf-8"))
     for segment in page.segments:
         own, none = segment["outputs"]
-        assert own["attention"]["source"] == [f"▁{word}" for word in segment["source"]]
-        assert own["attention"]["words"] == own["words"]
-        assert [row[0] for row in own["attention"]["weights"]] == [25] * len(own["words"])
+        assert own["attention"]["source"] == [f"▁{word}" for word in segment["source"].split()]
+        assert own["attention"]["words"] == own["text"].split()
+        assert [row[0] for row in own["attention"]["weights"]] == [25] * len(own["text"].split())
         assert "attention" not in none
     refused = run_cli(*line, "a=bare.jsonl", cwd=folder, check=False)
     assert refused.returncode == 1

@@ -183,7 +183,8 @@ def test_omissions_lists_passages_before_words(run_cli, corpus):
     kinds = ("passage", "passage continued", "passage continued", "sentence")
     amounts = (sum(words[10:13]), 0.0, 0.0, words[40])
     assert found == [*zip((11, 12, 13, 41), kinds, amounts, strict=True)]
-    assert marked[11][0]["positions"] == [*range(words[10])]
+    source = (corpus / "src.txt").read_text().splitlines()[10]
+    assert (marked[11][0]["start"], marked[11][0]["end"]) == (0, len(source))
     assert marked[11][0]["detail"]["last"] == 13
 
 

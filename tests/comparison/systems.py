@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ def damaged(
     """References with words left out and phrases repeated, at these rates per word."""
     shorter = inject_lines(references, "omission-word", omitted, seed)
     return inject_lines(shorter, "repetition-phrase", repeated, seed)
+
+
+def spans_of(steps: Sequence[int]) -> list[tuple[int, int]]:
+    """The spans of a report's data, as its page reads them."""
+    ends = list(accumulate(steps))
+    return list(zip(ends[::2], ends[1::2], strict=True))
 
 
 def read_blocks(page: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedError, NamedErrors
 from coverage_eval.repetition.rep import REP
-from tests.comparison.systems import compare_statistics, read_blocks
+from tests.comparison.systems import compare_statistics, read_blocks, spans_of
 from tests.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]
@@ -35,19 +35,19 @@ def comparison(**options: Any) -> Comparison:
 
 def test_marks_of_a_segment_by_hand():
     first, empty, third = read_blocks(make_report(comparison()).html)["segments/0"]
-    assert first["source"] == ["ein", "rotes", "haus"]
+    assert (first["source"], first["sourceWords"]) == ("ein rotes haus", [0, 3, 1, 5, 1, 4])
     assert first["referenceLinks"] == [[0, 0, 1, 1, 2, 2]]
     good, bad = first["outputs"]
     assert (good["marks"], good["links"]) == ([], [0, 0, 1, 1, 2, 2])
     assert bad["links"] == [0, 0, 1, 1, 1, 2]
     assert bad["marks"] == [
-        {"kind": "repeated", "positions": [2], "text": "red red"},
-        {"kind": "dropped", "positions": [2], "text": "haus"},
+        {"kind": "repeated", "spans": [6, 3], "text": "red red"},
+        {"kind": "dropped", "spans": [10, 4], "text": "haus"},
     ]
-    assert empty["source"] == []
-    assert empty["outputs"][1] == {"words": [], "links": [], "marks": []}
+    assert empty["source"] == ""
+    assert empty["outputs"][1] == {"text": "", "words": [], "links": [], "marks": []}
     (again,) = third["outputs"][1]["marks"]
-    assert again["positions"] == [2, 3]
+    assert spans_of(again["spans"]) == [(8, 11), (12, 15)]
 
 
 def test_columns_have_a_value_for_each_segment():
@@ -62,35 +62,37 @@ def test_columns_have_a_value_for_each_segment():
                                  ["2 of 3 flagged", "1 of 3 flagged"]]  # fmt: skip
 
 
-def test_links_are_left_out_if_the_aligner_tokenises_differently():
+def test_links_count_the_words_of_their_aligner_whatever_marks_count():
     """REP tokenises the text, but the links count words separated by spaces."""
-    texts = {"a": ["a house."]}
+    texts = {"a": ["a house house."]}
     aligner = ce.Aligner.from_links([[(0, 0)]], [[(0, 0)]])
     found = ce.compare(
         texts, ["a house."], ["ein haus."], aligner, metrics=["rep", "drop"], tokenize="13a",
         resamples=0,
     )  # fmt: skip
     (segment,) = read_blocks(make_report(found).html)["segments/0"]
-    assert segment["outputs"][0]["words"] == ["a", "house", "."]
-    assert segment["outputs"][0]["links"] is None
+    (output,) = segment["outputs"]
+    assert spans_of(output["words"]) == [(0, 1), (2, 7), (8, 14)]
+    assert output["links"] == [0, 0]
+    assert [spans_of(m["spans"]) for m in output["marks"] if m["kind"] == "repeated"] == [[(8, 13)]]
 
 
 def test_texts_are_shown_as_they_were_written():
-    """Marks count tokens in lower case; the page and the cards show the user's own text."""
-    texts = {"a": ["A House, a  house &amp; all."], "b": ["a house ."]}
+    """REP counts tokens in lower case; the page and the cards show the user's own text."""
+    texts = {"a": ["A House, a  house &amp; all."], "b": ["😀 a house. 😀 a house."]}
     made = ce.compare(
         texts, ["A House."], ["Ein Haus."], metrics=["rep"], tokenize="13a", lowercase=True,
         resamples=0,
     )  # fmt: skip
     report = make_report(made)
     (segment,) = read_blocks(report.html)["segments/0"]
-    first, second = segment["outputs"]
-    assert first["words"] == ["A", "House", ",", "a", "house", "&", "all", "."]
-    assert first["pieces"] == ["A ", "House", ", ", "a  ", "house ", "&amp; ", "all", "."]
-    assert [mark["positions"] for mark in first["marks"]] == [[3, 4]]
-    assert "pieces" not in second
-    assert segment["sourcePieces"] == ["Ein ", "Haus", "."]
-    assert segment["referencePieces"] == [["A ", "House", "."]]
+    assert (segment["source"], segment["references"]) == ("Ein Haus.", ["A House."])
+    for output, text in zip(segment["outputs"], texts.values(), strict=True):
+        assert (output["text"], output["words"], output["links"]) == (text[0], None, None)
+    first, second = ([spans_of(mark["spans"]) for mark in o["marks"]] for o in segment["outputs"])
+    assert first == [[(9, 10), (12, 17)]]
+    # JavaScript counts two units for a character beyond U+FFFF.
+    assert second[1] == [(12, 14), (15, 16)]
     card = re.sub(r"\s+", " ", report.html)
     assert 'A House, <mark class="run repeated">a house</mark> &amp;amp; all.' in card
 
@@ -124,18 +126,18 @@ def test_names_and_words_are_escaped():
 
 
 def test_examples_show_the_words_around_the_first_mark():
-    source = [f"w{n}" for n in range(60)]
+    source = [f"word{n:02}" for n in range(60)]
     links = [(n, n) for n in range(60)]
-    for place, first, last in ((5, 0, 39), (30, 20, 59), (25, 15, 54), (55, 20, 59)):
+    for place, first, last in ((5, 0, 34), (30, 22, 55), (25, 17, 50), (55, 25, 59)):
         own = [link for link in links if link[0] != place]
         aligner = ce.Aligner.from_links([links], [[own]])
         text = " ".join(source)
         found = ce.compare({"a": [text]}, [text], [text], aligner, metrics=["drop"], resamples=0)
         shown = find_examples(found, 1)["a"].texts["source"]
-        words = [word for phrase, *_ in shown for word in phrase.split()]
+        words = "".join(piece for piece, _ in shown).split()
         before, after = (["…"] if first else []), (["…"] if last < 59 else [])
         assert words == [*before, *source[first : last + 1], *after]
-        assert [(word, style) for word, style, _ in shown if style] == [(source[place], "dropped")]
+        assert [piece for piece in shown if piece[1]] == [(source[place], "dropped")]
 
 
 def test_an_example_has_the_error_as_runs_beside_what_proves_it():
@@ -145,9 +147,9 @@ def test_an_example_has_the_error_as_runs_beside_what_proves_it():
     assert (found.segment, found.score) == (1, "REP 66.67")
     assert found.link == "sort=REP&whose=bad&descending=yes&segment=1"
     assert found.texts == {
-        "source": [("ein rotes", "", " "), ("haus", "dropped", " ")],
-        "reference": [("a red house", "", " ")],
-        "output": [("a red", "", " "), ("red", "repeated", " ")],
+        "source": [("ein rotes ", ""), ("haus", "dropped")],
+        "reference": [("a red house", "")],
+        "output": [("a red ", ""), ("red", "repeated")],
     }
 
 
@@ -167,10 +169,10 @@ def test_most_words_that_another_system_has_right_come_first():
 
 
 def test_very_short_or_long_segments_are_shown_only_if_there_are_no_others():
-    short, long = ["x y", "a b"], " ".join(f"w{n}" for n in range(60))
+    short, long = ["x y", "a b"], " ".join(f"word{n}" for n in range(60))
     assert examples({"one": ["x x x", "a b"]}, short) == {"one": 1}
-    longer = [*short, long, "a b c d e f"]
-    outputs = ["x x x", "a b", f"{long} {long}", "a b c d d e f"]
+    longer = [*short, long, "a man sells a red house"]
+    outputs = ["x x x", "a b", f"{long} {long}", "a man sells sells a red house"]
     assert examples({"one": outputs}, longer) == {"one": 4}
 
 
@@ -203,7 +205,7 @@ def test_lost_coverage_of_half_is_marked():
     marks = [segment["outputs"][0]["marks"] for segment in report["segments/0"]]
     assert marks == [
         [
-            {"kind": "lost", "positions": list(mark.positions), "text": mark.text}
+            {"kind": "lost", "spans": [mark.spans[0][0], len(mark.text)], "text": mark.text}
             for mark in items
             if mark.amount >= 0.5
         ]

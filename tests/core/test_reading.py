@@ -175,8 +175,9 @@ def test_each_token_is_found_where_it_was_written(text, name, lowercase):
             if name == "13a":
                 for old, new in (("<skipped>", ""), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<")):
                     read = read.replace(old, new)
+            read = read.replace("ς", "σ")  # whether it is final depends on what is around it
             if "İ" not in word:  # two letters in lower case, perhaps of two tokens
-                assert read == token
+                assert read == token.replace("ς", "σ")
 
 
 def test_tokens_that_are_written_otherwise_stand_for_what_is_between_their_neighbours():

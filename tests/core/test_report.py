@@ -216,10 +216,11 @@ def test_the_worst_are_segments_with_errors():
     assert len(list(numbers(errors, 2))) == 2
 
 
-def test_positions_count_from_1_for_people_and_from_0_in_json():
+def test_people_read_numbers_of_words_from_1_and_json_has_characters_from_0():
     printable = segments(None)
     (score,) = json.loads(render(printable, "json"))["scores"]
-    assert score["sentences"][0]["marks"][0]["first"] == [0]
+    (mark,) = score["sentences"][0]["marks"]
+    assert [mark[key] for key in ("start", "end", "first_start", "first_end")] == [2, 3, 0, 1]
     for name in (*PEOPLE, "csv"):
         assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
 

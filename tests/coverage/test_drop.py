@@ -81,7 +81,9 @@ def test_stop_words_are_not_counted_on_either_side():
     for denominator, expected in (("aligned", 2), ("source", 4)):
         metric, statistics = drop_of(ref, hyp, [SOURCE], denominator=denominator, stopwords=stop)
         assert statistics.tolist() == [[1, expected]]
-    assert found(metric, ref[0], hyp[0]) == (Mark("source", (2,), "dropped", "x"),)
+    assert found(metric, ref[0], hyp[0]) == (
+        Mark("source", ((4, 5),), "dropped", "x", label="x at 3"),
+    )
     assert re.search(r"\|stop:2-[0-9a-f]{8}\|", str(metric.signature))
 
 
@@ -112,7 +114,7 @@ class TestSoft:
         metric, statistics, (lost,) = soft_of([[1.0, 0.4, 0.0]], [0.5, 0.5, 0.0], "x y z")
         assert statistics == [0.5, 1.4]
         assert float(metric.formula(np.array(statistics))) == pytest.approx(100 * 0.5 / 1.4)
-        assert (lost.positions, lost.text, lost.amount) == ((0,), "x", 0.5)
+        assert (lost.spans, lost.text, lost.amount) == (((0, 1),), "x", 0.5)
         assert str(lost) == "x at 1: 1.00 to 0.50"
 
     @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 2**32 - 1))

@@ -129,14 +129,18 @@ def test_spans_are_where_the_words_are_missing(special):
     for used, referenced in ((rows, True), (without_references(rows), False)):
         finder = OmissionFinder(special, referenced=referenced, false_alarms=0.2)
         found = list(finder.find(used))
-        named = [{n for mark in one.marks for n in mark.positions} for one in found]
+        named = [
+            {one.words.spans.index(span) for mark in one.marks for span in mark.spans}
+            for one in found
+        ]
         right = sum(len(a & b) for a, b in zip(named, lost, strict=True))
         assert right > 0.5 * sum(map(len, named))
         assert right > 0.6 * sum(map(len, lost))
         for one, pair in zip(found, TEST, strict=True):
             for mark in one.marks:
                 assert mark.side == "source"
-                assert mark.text == " ".join(pair.source[n] for n in mark.positions)
+                assert mark.text in " ".join(pair.source)
+                assert [one.words.text[slice(*span)] for span in mark.spans] == mark.text.split()
 
 
 def test_parts_of_a_corpus_score_as_in_the_whole(special):

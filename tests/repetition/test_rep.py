@@ -56,8 +56,11 @@ def test_sentence_with_the_repeated_phrase_of_the_paper():
     metric = REP()
     statistics = statistics_of(metric, [hypothesis], [reference])
     assert statistics.tolist() == [[2, 0, 6]]  # ", you" and "you know", once too often each
-    found = {m.text: (m.first, m.positions) for m in metric.evidence(hypothesis, reference)}
-    assert found == {", you": ((1, 2), (4, 5)), "you know": ((2, 3), (5, 6))}
+    found = {m.text: (m.first, m.spans) for m in metric.evidence(hypothesis, reference)}
+    assert found == {
+        ", you": (((3, 4), (5, 8)), ((14, 15), (16, 19))),
+        "you know": (((5, 8), (9, 13)), ((16, 19), (20, 24))),
+    }
 
 
 @given(
@@ -87,16 +90,16 @@ def test_evidence_sums_to_the_statistics(kind, rows, n):
             found = sum(mark.kind == which for mark in evidence)
             assert found == count if kind is REP else found <= count
         assert sum(mark.amount for mark in evidence) == counts[0] + 2 * counts[1]
-        tokens = row[0].split()
+        text = row[0]
         for mark in evidence:
-            length, start = len(mark.text.split()), mark.detail["start"]
-            assert " ".join(tokens[start : start + length]) == mark.text
-            assert mark.positions == tuple(range(start, start + length))[mark.kind == TWICE :]
-            said, first = ([tokens[at] for at in at] for at in (mark.positions, mark.first))
-            assert said == first
-            assert mark.first <= mark.positions
+            ngram = mark.phrase.split()
+            assert text[mark.detail["ngram_start"] :].startswith(mark.phrase)
+            assert mark.text.split() == ngram[mark.kind == TWICE :]
+            again, first = ([text[slice(*span)] for span in at] for at in (mark.spans, mark.first))
+            assert again == first == mark.text.split()
+            assert mark.first <= mark.spans
             excess = mark.detail["hypothesis"] - mark.detail["reference"]
-            same = [one for one in evidence if (one.kind, one.said) == (mark.kind, mark.said)]
+            same = [one for one in evidence if (one.kind, one.label) == (mark.kind, mark.label)]
             assert len(same) == excess > 0
 
 
@@ -124,7 +127,8 @@ def test_evidence_of_a_long_repetition_takes_one_pass():
     words = [f"w{n}" for n in range(10_000)]
     found = REP().evidence(" ".join(words * 2), "x")
     assert len(found) == 2 * 9_999
-    assert [mark.positions for mark in found[14:16]] == [(7, 8), (10_007, 10_008)]
+    assert [mark.text for mark in found[14:16]] == ["w7 w8"] * 2
+    assert found[14].spans == found[15].first == ((21, 23), (24, 26))
     assert str(found[0]) == str(found[1])
     assert str(found[0]) == "w0 w1 (2x, 0x in the reference) at 1,10001"
 

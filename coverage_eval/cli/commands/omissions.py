@@ -27,13 +27,13 @@ from coverage_eval.cli.output_options import ScoreOutput, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
 from coverage_eval.cli.score_report import score_report, segment_report
 from coverage_eval.cli.texts import texts
-from coverage_eval.comparison.evidence import output_words
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.files import Text
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table, format_p
 from coverage_eval.core.result import Result
+from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
@@ -100,8 +100,8 @@ def omissions(
     unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are
     flagged, and the worst of them; outputs that translate nothing, such as copies and refusals,
     count. With --sentence-level it prints each segment's score and the spans of source words that
-    are missing; positions count from 1, in JSON from 0. Lists of errors have other errors with a
-    name, too.
+    are missing, with numbers of words from 1; JSON has the characters of the line instead, from 0.
+    Lists of errors have other errors with a name, too.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
     omissions unless there is a --ref or --peer. Outputs of other systems rank the segments better,
@@ -248,8 +248,8 @@ def _flag_report(
     def row(index: int) -> tuple[Cell, ...]:
         marks = result.evidence(name)[index][0].marks
         words = marks[0].text if marks else reasons[index]
-        said = " ".join(output_words(result, result.systems[0], index))
-        return index + 1, _shortened(words, 36), _shortened(said, 30)
+        written = segment_text(result.rows[index].hypotheses[0])
+        return index + 1, _shortened(words, 36), _shortened(written, 30)
 
     interval = score.interval
     between = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""

@@ -1,6 +1,6 @@
 /** The browser of segments: a menu, the list, the open segment, and the view they share. */
 
-import { type Contents, type Data, type Metric, written } from "./data";
+import type { Contents, Data, Metric } from "./data";
 import { checkbox, choice, figure, h, shownText } from "./dom";
 import { VirtualList } from "./list";
 import { select } from "./select";
@@ -186,9 +186,8 @@ export class Browser {
 
   /** Writes the beginning of a segment into its row, if that is still in sight. */
   private async readSnippet(item: number, cell: HTMLElement): Promise<void> {
-    const { source, sourcePieces, references, referencePieces } = await this.data.segment(item, this.contents.block);
-    const known = source ? written(source, sourcePieces) : written(references[0] ?? [], referencePieces?.[0]);
-    const text = shownText(known.slice(0, SNIPPET));
+    const { source, references } = await this.data.segment(item, this.contents.block);
+    const text = shownText((source ?? references[0] ?? "").slice(0, SNIPPET));
     this.snippets.set(item, text);
     cell.textContent = text;
   }

@@ -35,13 +35,17 @@ export interface Contents {
   block: number;
 }
 
-/** Words that a metric points at; positions from 0, none for a text that belongs to no line. */
+/** Words that a metric points at. */
 export interface Mark {
   /** The key of its kind. */
   kind: string;
-  positions: number[];
+  /** The characters of its words; none for a text that belongs to no line. */
+  spans: Steps;
   text: string;
 }
+
+/** Pieces of a text: how far each starts behind the end of the one before, and how long it is, in turns. */
+export type Steps = number[];
 
 export interface Attention {
   source: string[];
@@ -50,26 +54,33 @@ export interface Attention {
 }
 
 export interface Output {
-  words: string[];
-  /** The text as it was written, a piece for each word with the space behind it; without, words and spaces. */
-  pieces?: string[];
+  text: string;
+  /** The words that links count; null without links. */
+  words: Steps | null;
+  /** Numbers of source and output words, in turns; null if they are not known. */
   links: number[] | null;
   marks: Mark[];
   attention?: Attention;
 }
 
 export interface Segment {
-  source: string[] | null;
-  sourcePieces?: string[];
-  references: string[][];
-  referencePieces?: (string[] | null)[];
+  source: string | null;
+  sourceWords: Steps | null;
+  references: string[];
+  referenceWords: (Steps | null)[];
   referenceLinks: (number[] | null)[];
   outputs: Output[];
 }
 
-/** A text as it was written. */
-export function written(words: string[], pieces?: string[] | null): string {
-  return pieces ? pieces.join("") : words.join(" ");
+/** Where pieces of a text start and end. */
+export function spansOf(steps: Steps | null): [number, number][] {
+  const spans: [number, number][] = [];
+  let end = 0;
+  for (let i = 0; steps && i < steps.length; i += 2) {
+    const start = end + steps[i]!;
+    spans.push([start, (end = start + steps[i + 1]!)]);
+  }
+  return spans;
 }
 
 /** How many blocks of segments stay unpacked; columns always do. */

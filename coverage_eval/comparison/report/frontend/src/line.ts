@@ -1,15 +1,15 @@
-/** A text as words that can be linked, with runs of words that are marked. */
+/** A text with words that can be linked, and with runs of words that are marked. */
 
-import type { Kind, Mark } from "./data";
+import { type Steps, type Kind, type Mark, spansOf } from "./data";
 import { h, shownText } from "./dom";
 
 /** Longer texts are cut until the reader asks for more. */
-const MAX_WORDS = 400;
-const MORE_WORDS = 2000;
-/** Words of a run that are told below its text. */
-const MAX_TOLD = 12;
+const MAX_CHARACTERS = 2400;
+const MORE_CHARACTERS = 12000;
+/** Characters of a run that are told below its text. */
+const MAX_TOLD = 80;
 
-/** Neighbouring words with one error, from `start` to before `end`. */
+/** Neighbouring words with one error, from the character `start` to before `end`. */
 export interface Run {
   /** The plainest kind of its marks. */
   kind: Kind;
@@ -17,85 +17,113 @@ export interface Run {
   end: number;
 }
 
-/** A text as words; only the words shown have elements. */
+/** A text; only what is shown of it has elements. */
 export interface Line {
   role: string;
-  /** As they were written, without the spaces behind them. */
-  words: string[];
-  /** Whether a space stands behind each word. */
-  spaced: boolean[];
+  text: string;
+  /** The characters of each word that links count. */
+  words: [number, number][];
   runs: Run[];
-  spans: HTMLElement[];
+  /** What is shown of the words, and their numbers; a mark may begin or end inside a word. */
+  shown: Map<HTMLElement, number>;
 }
 
-export function line(role: string, words: string[], pieces?: string[] | null): Line {
-  const spaced = words.map((_, i) => pieces?.[i]?.endsWith(" ") ?? true);
-  return { role, words: pieces?.map((piece) => piece.replace(/ +$/, "")) ?? words, spaced, runs: [], spans: [] };
+export function line(role: string, text: string, words: Steps | null = null): Line {
+  return { role, text, words: spansOf(words), runs: [], shown: new Map() };
 }
 
 /** The runs that marks of some kinds form, the plainest first, without punctuation at their ends. */
-export function runsOf(words: string[], marks: Mark[], kinds: Kind[]): Run[] {
-  const kindAt = new Map<number, Kind>();
+export function runsOf(text: string, marks: Mark[], kinds: Kind[]): Run[] {
+  let words: Run[] = [];
   for (const kind of kinds) {
-    for (const mark of marks.filter((item) => item.kind === kind.key)) {
-      for (const at of mark.positions) if (!kindAt.has(at)) kindAt.set(at, kind);
-    }
+    const own = marks.filter((mark) => mark.kind === kind.key).flatMap((mark) => spansOf(mark.spans));
+    words = merge(words, own.map(([start, end]) => ({ kind, start, end })));
   }
   const runs: Run[] = [];
-  for (const [at, kind] of [...kindAt].sort(([one], [two]) => one - two)) {
-    const last = runs.at(-1);
-    if (last?.end === at && last.kind.error === kind.error) {
-      last.end = at + 1;
-      if (kinds.indexOf(kind) < kinds.indexOf(last.kind)) last.kind = kind;
-    } else runs.push({ kind, start: at, end: at + 1 });
+  let [open, reach]: [Run | null, number] = [null, 0];
+  for (const { kind, start, end } of words) {
+    if (open && (open.kind.error !== kind.error || text.slice(reach, start).trim())) open = null;
+    reach = end;
+    if (!/[\p{L}\p{N}]/u.test(text.slice(start, end))) continue;
+    if (!open) runs.push((open = { kind, start, end }));
+    open.end = end;
+    if (kinds.indexOf(kind) < kinds.indexOf(open.kind)) open.kind = kind;
   }
-  const isSpoken = (at: number) => /[\p{L}\p{N}]/u.test(words[at] ?? "");
-  for (const run of runs) {
-    while (run.start < run.end && !isSpoken(run.start)) run.start++;
-    while (run.start < run.end && !isSpoken(run.end - 1)) run.end--;
-  }
-  return runs.filter(({ start, end }) => start < end);
+  return runs;
 }
 
-/** The words of a run as they were written; long ones are cut. */
-export function runText({ words, spaced }: Line, { start, end }: Run): string {
-  const shown = words.slice(start, Math.min(end, start + MAX_TOLD)).map((word, i) => word + (spaced[start + i] ? " " : ""));
-  return shown.join("").trimEnd() + (end - start > MAX_TOLD ? " …" : "");
+/** Words in the order of the text. Metrics may split it otherwise, so others that overlap them are left out. */
+function merge(words: Run[], others: Run[]): Run[] {
+  const merged: Run[] = [];
+  let at = 0;
+  for (const other of others.sort((one, two) => one.start - two.start || one.end - two.end)) {
+    while (at < words.length && words[at]!.end <= other.start) merged.push(words[at++]!);
+    const [before, next] = [merged.at(-1), words[at]];
+    const isFree = !(before && other.start < before.end) && !(next && next.start < other.end);
+    if (isFree && !(before?.start === other.start && before.end === other.end)) merged.push(other);
+  }
+  return [...merged, ...words.slice(at)];
+}
+
+/** The text of a run; a long one is cut. */
+export function runText({ text }: Line, { start, end }: Run): string {
+  return end - start > MAX_TOLD ? `${text.slice(start, wordEnd(text, start + MAX_TOLD)).trimEnd()} …` : text.slice(start, end);
+}
+
+/** The last position up to a given one where a word ends, or at least no character is cut. */
+function wordEnd(text: string, position: number): number {
+  if (position >= text.length) return text.length;
+  const space = text.lastIndexOf(" ", position);
+  if (space > position - MAX_TOLD / 2) return space + 1;
+  return /[\udc00-\udfff]/.test(text[position]!) ? position - 1 : position;
 }
 
 export function lineElement(target: Line): HTMLElement {
-  const { role, words, spaced, spans } = target;
+  const { role, text, runs } = target;
   const element = h("p", {
     class: "words", dir: "auto", role: "group", "aria-label": role,
-    onkeydown: (event: KeyboardEvent) => walk(event, spans),
+    onkeydown: (event: KeyboardEvent) => walk(event, [...target.shown.keys()]),
   });
-  const more = h("button", { type: "button", onclick: () => put(MORE_WORDS) });
-  const runs = [...target.runs];
+  const more = h("button", { type: "button", onclick: () => put(MORE_CHARACTERS) });
+  let drawn = 0;
   const put = (count: number) => {
-    const to = Math.min(words.length, spans.length + count);
-    let parent: HTMLElement = element;
-    for (let at = spans.length; at < to; at++) {
-      while (runs[0] && runs[0].end <= at) runs.shift();
-      const run = runs[0] && runs[0].start <= at ? runs[0] : undefined;
-      if (!run) parent = element;
-      else if (run.start === at || parent === element) {
-        parent = h("mark", { class: `run ${run.kind.style}`, title: run.kind.meaning });
-        element.append(parent);
-      }
-      const span = h("span", { class: "word", tabindex: -1 }, shownText(words[at]!));
-      spans.push(span);
-      parent.append(span);
-      if (spaced[at]) (run && at + 1 < run.end ? parent : element).append(" ");
+    const to = wordEnd(text, drawn + count);
+    for (const { kind, start, end } of runs) {
+      if (end <= drawn || to <= start) continue;
+      element.append(...pieces(target, drawn, start));
+      const mark = h("mark", { class: `run ${kind.style}`, title: kind.meaning });
+      mark.append(...pieces(target, Math.max(drawn, start), Math.min(end, to)));
+      element.append(mark);
+      drawn = Math.min(end, to);
     }
-    const left = words.length - spans.length;
-    more.textContent = `${left.toLocaleString("en")} more words: show ${Math.min(left, MORE_WORDS).toLocaleString("en")}`;
+    element.append(...pieces(target, drawn, to));
+    drawn = to;
+    const left = text.length - drawn;
+    more.textContent = `${left.toLocaleString("en")} more characters: show ${Math.min(left, MORE_CHARACTERS).toLocaleString("en")}`;
     if (left) element.append(more);
     else more.remove();
   };
-  put(MAX_WORDS);
-  spans[0]?.setAttribute("tabindex", "0");
-  if (words.length === 0) element.append(h("em", {}, "(empty)"));
+  put(MAX_CHARACTERS);
+  [...target.shown.keys()][0]?.setAttribute("tabindex", "0");
+  if (!text.trim()) element.append(h("em", {}, "(empty)"));
   return element;
+}
+
+/** The words between two positions, or as much of them as stands there, and what is between them. */
+function pieces({ text, words, shown }: Line, from: number, to: number): (Node | string)[] {
+  const nodes: (Node | string)[] = [];
+  let at = from;
+  for (const [number, [start, end]] of words.entries()) {
+    // Several words may be one that a tokeniser writes otherwise.
+    if (end <= at || to <= start) continue;
+    if (at < start) nodes.push(shownText(text.slice(at, start)));
+    const span = h("span", { class: "word", tabindex: -1 }, shownText(text.slice(Math.max(at, start), Math.min(end, to))));
+    shown.set(span, number);
+    nodes.push(span);
+    at = Math.min(end, to);
+  }
+  if (at < to) nodes.push(shownText(text.slice(at, to)));
+  return nodes;
 }
 
 /** Left and right go from word to word. */

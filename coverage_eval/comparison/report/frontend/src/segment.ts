@@ -4,8 +4,8 @@ import type { Attention, Contents, Kind, Output, Segment } from "./data";
 import { figure, h, shownText } from "./dom";
 import { type Line, line, lineElement, runText, runsOf } from "./line";
 
-/** Texts of more words stand below each other, with the source in sight. */
-const LONG = 60;
+/** Texts of more characters stand below each other, with the source in sight. */
+const LONG = 360;
 const MAX_CELLS = 4000;
 /** Errors of a kind that are listed below an output. */
 const MAX_LISTED = 30;
@@ -34,18 +34,18 @@ export type Scores = Map<string, Map<string, number | null>>;
 export function segmentElement(segment: Segment, number: number, showing: Showing, scores: Scores): HTMLElement {
   const { contents, show, chosen, kinds } = showing;
   const status = h("output", { class: "status", "aria-live": "polite" }, "");
-  const source = segment.source ? line("source", segment.source, segment.sourcePieces) : null;
-  const references = segment.references.map((words, index) =>
-    line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words, segment.referencePieces?.[index]),
+  const source = segment.source === null ? null : line("source", segment.source, segment.sourceWords);
+  const references = segment.references.map((text, index) =>
+    line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", text, segment.referenceWords[index]),
   );
   const shown = show.map((system): Shown => {
     const output = segment.outputs[contents.systems.indexOf(system)] as Output;
-    const text = line("output", output.words, output.pieces);
-    text.runs = runsOf(text.words, output.marks, kinds.filter(({ side }) => side === "output"));
+    const text = line("output", output.text, output.words);
+    text.runs = runsOf(text.text, output.marks, kinds.filter(({ side }) => side === "output"));
     if (source && system === chosen) source.runs = sourceRuns(source, output, kinds);
     return { system, output, text };
   });
-  const isLong = Math.max(segment.source?.length ?? 0, ...shown.map(({ output }) => output.words.length)) > LONG;
+  const isLong = Math.max(segment.source?.length ?? 0, ...shown.map(({ output }) => output.text.length)) > LONG;
   const marked = source?.runs.length && show.length > 1
     ? h("small", {}, " marked: what is missing in ", h("b", {}, h("bdi", {}, shownText(chosen)))) : null;
   const text = (item: Line, more: HTMLElement | null = null) => h("div", { class: "text" }, h("h4", {}, item.role, more), lineElement(item));
@@ -63,7 +63,7 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
 }
 
 function sourceRuns(source: Line, output: Output, kinds: Kind[]) {
-  return runsOf(source.words, output.marks, kinds.filter(({ side }) => side === "source"));
+  return runsOf(source.text, output.marks, kinds.filter(({ side }) => side === "source"));
 }
 
 function cardElement({ system, output, text }: Shown, source: Line | null, showing: Showing, scores: Scores): HTMLElement {
@@ -94,8 +94,8 @@ function errorsElement(output: Output, text: Line, source: Line | null, kinds: K
   const marked = [...missing, ...text.runs.map((run) => ({ run, words: runText(text, run) }))];
   const rows = ERRORS.map(([error, title]) => {
     // A passage that belongs to no line has no place in one.
-    const placeless = output.marks.filter(({ kind, positions }) =>
-      !positions.length && kinds.some((item) => item.key === kind && item.error === error)).map((mark) => mark.text);
+    const placeless = output.marks.filter(({ kind, spans, text }) =>
+      text && !spans.length && kinds.some((item) => item.key === kind && item.error === error)).map((mark) => mark.text);
     const words = [...marked.filter(({ run }) => run.kind.error === error).map((item) => item.words), ...placeless];
     const more = words.length > MAX_LISTED ? "; …" : "";
     return words.length ? h("li", { class: error! }, h("strong", {}, title!), " – ", h("bdi", {}, shownText(words.slice(0, MAX_LISTED).join("; ") + more))) : null;
@@ -111,17 +111,19 @@ function connect(
     ...shown.map(({ text, output, system }): [Line, number[] | null, string] => [text, output.links, shownText(system)]),
     ...references.map((item, i): [Line, number[] | null, string] => [item, referenceLinks[i] ?? null, item.role]),
   ];
-  const show = (side: Line, position: number, text: string, partners: [Line, number[]][]) => {
-    const kind = side.runs.find(({ start, end }) => start <= position && position < end)?.kind.key;
-    status.textContent = `${shownText(side.words[position] ?? "")}${kind ? ` (${kind})` : ""} – ${text}`;
-    side.spans[position]?.classList.add("linked");
-    for (const [other, at] of partners) for (const i of at) other.spans[i]?.classList.add("linked");
+  const show = (side: Line, word: number, text: string, partners: [Line, number[]][]) => {
+    const [start, end] = side.words[word]!;
+    const kind = side.runs.find((run) => run.start < end && start < run.end)?.kind.key;
+    status.textContent = `${shownText(side.text.slice(start, end))}${kind ? ` (${kind})` : ""} – ${text}`;
+    for (const [other, words] of [[side, [word]] as [Line, number[]], ...partners]) {
+      for (const [span, number] of other.shown) if (words.includes(number)) span.classList.add("linked");
+    }
   };
   const on = (event: Event) => {
     const span = (event.target as HTMLElement).closest<HTMLElement>(".word");
     if (!span) return;
-    const from = source.spans.indexOf(span);
-    if (from >= 0) {
+    const from = source.shown.get(span);
+    if (from !== undefined) {
       const partners = sides.map(([side, pairs]): [Line, number[]] => [side, linked(pairs, from, 0)]);
       const texts = sides.map(([side, pairs, name]) =>
         `${name}: ${pairs ? wordsAt(side, linked(pairs, from, 0)) || "no link" : "links not known"}`,
@@ -129,10 +131,10 @@ function connect(
       show(source, from, texts.join("; "), partners);
     }
     for (const [side, pairs] of sides) {
-      const position = side.spans.indexOf(span);
-      if (position < 0 || !pairs) continue;
-      const at = linked(pairs, position, 1);
-      show(side, position, `source: ${wordsAt(source, at) || "no link"}`, [[source, at]]);
+      const word = side.shown.get(span);
+      if (word === undefined || !pairs) continue;
+      const at = linked(pairs, word, 1);
+      show(side, word, `source: ${wordsAt(source, at) || "no link"}`, [[source, at]]);
     }
   };
   const off = () => {
@@ -145,17 +147,17 @@ function connect(
   article.addEventListener("focusout", off);
 }
 
-/** The other ends of a position's links; `end` is 0 for a source position, 1 for a target one. */
-export function linked(pairs: number[] | null, position: number, end: 0 | 1): number[] {
+/** The other ends of a word's links; `end` is 0 for a source word, 1 for a target one. */
+export function linked(pairs: number[] | null, word: number, end: 0 | 1): number[] {
   const ends: number[] = [];
   for (let i = 0; pairs && i < pairs.length; i += 2) {
-    if (pairs[i + end] === position) ends.push(pairs[i + 1 - end] as number);
+    if (pairs[i + end] === word) ends.push(pairs[i + 1 - end] as number);
   }
   return ends.sort((a, b) => a - b);
 }
 
-function wordsAt(side: Line, positions: number[]): string {
-  return positions.map((i) => `${shownText(side.words[i] ?? "")} (${i + 1})`).join(", ");
+function wordsAt(side: Line, words: number[]): string {
+  return words.map((word) => `${shownText(side.text.slice(...side.words[word]!))} (${word + 1})`).join(", ");
 }
 
 function attentionElement(map: Attention, system: string): HTMLElement {

@@ -1,6 +1,6 @@
 /** The segments of a view, in its order. */
 
-import { type Contents, type Data, type Segment, written } from "./data";
+import { type Contents, type Data, type Segment, spansOf } from "./data";
 import { type View, listedMetric } from "./view";
 
 /**
@@ -29,11 +29,8 @@ export async function select(view: View, contents: Contents, data: Data, signal:
 const LISTED = new Map([["dropped-words", "words"], ["repeated-ngrams", "phrases"]]);
 
 function hasText(segment: Segment, wanted: string): boolean {
-  return [
-    written(segment.source ?? [], segment.sourcePieces),
-    ...segment.references.map((words, i) => written(words, segment.referencePieces?.[i])),
-    ...segment.outputs.map(({ words, pieces }) => written(words, pieces)),
-  ].some((text) => text.toLowerCase().includes(wanted));
+  return [segment.source ?? "", ...segment.references, ...segment.outputs.map(({ text }) => text)]
+    .some((text) => text.toLowerCase().includes(wanted));
 }
 
 /** Whether the output that the list is about has an entry of a list of words or phrases. */
@@ -44,7 +41,7 @@ function hasEntry(segment: Segment, view: View, contents: Contents): boolean {
   const output = segment.outputs[contents.systems.indexOf(view.whose)];
   return output?.marks.some((mark) => kinds.includes(mark.kind) && (listed === "phrases"
     ? mark.text === view.entry
-    : mark.positions.some((at) => segment.source?.[at] === view.entry))) ?? false;
+    : spansOf(mark.spans).some(([start, end]) => segment.source?.slice(start, end) === view.entry))) ?? false;
 }
 
 /** Undefined scores come last in both directions; ties are in the order of the text. */

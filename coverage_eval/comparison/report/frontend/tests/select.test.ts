@@ -10,13 +10,13 @@ const columns: Record<string, (number | null)[]> = {
   "DROP/a": [0, 50, 25, null, 0], "DROP/b": [0, 0, 50, 0, 10],
   "BLEU/a": [10, 20, 30, 40, 50], "BLEU/b": [10, 30, 20, 40, 60],
 };
-const dropped = (position: number): Mark => ({ kind: "dropped", positions: [position], text: "" });
+const dropped = (...spans: number[]): Mark => ({ kind: "dropped", spans, text: "" });
 const segments: Segment[] = [
   segment("ein Haus", [], []),
-  segment("das Haus", [dropped(1)], []),
-  segment("das Haus", [dropped(1)], [dropped(0), dropped(1)]),
-  segment("ein (Hund", [], [{ kind: "repeated", positions: [1], text: "a b" }]),
-  segment("", [], [dropped(0)]),
+  segment("das Haus", [dropped(4, 4)], []),
+  segment("das Haus", [dropped(4, 4)], [dropped(0, 3, 1, 4)]),
+  segment("ein (Hund", [], [{ kind: "repeated", spans: [3, 1], text: "a b" }]),
+  segment("", [], [dropped(0, 0)]),
 ];
 const data = {
   segment: async (index: number) => segments[index],
@@ -25,9 +25,9 @@ const data = {
 } as unknown as Data;
 
 function segment(source: string, a: Mark[], b: Mark[]): Segment {
-  const output = (words: string, marks: Mark[]) => ({ words: words.split(" "), links: null, marks });
+  const output = (text: string, marks: Mark[]) => ({ text, words: null, links: null, marks });
   return {
-    source: source ? source.split(" ") : [], references: [["the", "reference"]],
+    source, sourceWords: null, references: ["the reference"], referenceWords: [null],
     referenceLinks: [null], outputs: [output("of a", a), output("of b", b)],
   };
 }
@@ -57,6 +57,6 @@ for (const [name, part, expected] of cases) {
 }
 
 test("text is searched as it was written", async () => {
-  segments[0]!.sourcePieces = ["Ein ", "Haus, "];
-  assert.deepEqual(await found({ text: "haus," }), [0]);
+  segments[0]!.source = "Ein  Haus, ";
+  assert.deepEqual(await found({ text: "haus, " }), [0]);
 });

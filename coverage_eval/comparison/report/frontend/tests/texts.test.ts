@@ -26,12 +26,25 @@ test("linked words are found from either side", () => {
   assert.deepEqual(linked(null, 0, 0), []);
 });
 
+const text = line("source", "Ein Haus,  ein Hund.");
+const words: Record<string, [number, number]> = { Ein: [0, 3], Haus: [4, 4], ",": [8, 1], ein: [11, 3], Hund: [15, 4], ".": [19, 1], "Hund.": [15, 5] };
+const marks = (kind: string, ...marked: string[]): Mark[] => marked.map((word) => ({ kind, spans: words[word]!, text: "" }));
+const shown = (items: Mark[]) => runsOf(text.text, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
+
 test("marks form runs as they were written, without punctuation at their ends", () => {
-  const marks = (kind: string, ...positions: number[]): Mark[] => positions.map((at) => ({ kind, positions: [at], text: "" }));
-  const text = line("source", ["Ein", "Haus", ",", "ein", "Hund", "."], ["Ein ", "Haus", ",  ", "ein ", "Hund", "."]);
-  const shown = (items: Mark[]) => runsOf(text.words, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
-  assert.deepEqual(shown(marks("dropped", 4, 0, 3, 1, 5)), [["dropped", "Ein Haus"], ["dropped", "ein Hund"]]);
-  assert.deepEqual(shown(marks("dropped", 2, 5)), []);
+  assert.deepEqual(shown(marks("dropped", "Hund", "Ein", "ein", "Haus", ".")), [["dropped", "Ein Haus"], ["dropped", "ein Hund"]]);
+  assert.deepEqual(shown(marks("dropped", "Ein", "Haus", ",", "ein")), [["dropped", "Ein Haus,  ein"]]);
+  assert.deepEqual(shown(marks("dropped", ",", ".")), []);
   // Marks of one error are one run, of the plainest kind.
-  assert.deepEqual(shown([...marks("lost", 0, 1, 2, 4), ...marks("dropped", 1)]), [["dropped", "Ein Haus"], ["lost", "Hund"]]);
+  assert.deepEqual(shown([...marks("lost", "Ein", "Haus", "Hund"), ...marks("dropped", "Haus")]), [["dropped", "Ein Haus"], ["lost", "Hund"]]);
+});
+
+test("of words that overlap, because metrics split the text otherwise, the plainest are marked", () => {
+  assert.deepEqual(shown([...marks("lost", "ein", "Hund.", "Hund."), ...marks("dropped", "Hund")]), [["dropped", "ein Hund"]]);
+  assert.deepEqual(shown([...marks("lost", "Hund"), ...marks("dropped", "Hund.", "Hund.")]), [["dropped", "Hund."]]);
+});
+
+test("the text of a long run is cut behind a word", () => {
+  const long = line("output", "word ".repeat(40));
+  assert.equal(runText(long, { kind: LOST, start: 0, end: 200 }), `${"word ".repeat(16)}…`);
 });
