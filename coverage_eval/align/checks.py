@@ -24,6 +24,7 @@ from coverage_eval.core.checks import (
     MIN_SEGMENTS,
     MISFITS,
     OTHER_ORDER,
+    Check,
     Rows,
     SampledText,
     SampledTexts,
@@ -86,7 +87,7 @@ def check_aligned(
     found = run_checks(WORD_CHECKS, texts)
     if isinstance(aligner, ModelAligner) and sample.source is not None:
         of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
-        found += look_at_model(aligner.model, of_model)
+        found += run_checks(MODEL_CHECKS, of_model, aligner.model)
         return found, unknown_words(aligner.model, of_model)
     found += run_checks(LENGTH_CHECKS, texts)
     if isinstance(aligner, GivenLinks):
@@ -103,15 +104,6 @@ def look_for_links(aligner: GivenLinks) -> Iterator[Finding]:
             )
 
 
-def look_at_model(model: FastAlign, texts: SampledTexts) -> Iterator[Finding]:
-    """What is wrong with a model, or with texts that have a source, for each other."""
-    yield from look_for_training(model)
-    yield from look_for_other_tokens(model, texts)
-    yield from look_for_swapped_sides(model, texts)
-    yield from look_for_unknown_words(model, texts)
-    yield from look_for_other_order(model, texts)
-
-
 # What the model knows
 
 _OF_WRONG_SIDE = MISFITS | {CheckId.WRONG_MODEL, CheckId.FOREIGN_OUTPUT}
@@ -121,7 +113,7 @@ MIN_PAIRS = 50
 """Fewest training pairs of a usable model; with 300 pairs, links are poor but usable."""
 
 
-def look_for_training(model: FastAlign) -> Iterator[Finding]:
+def look_for_training(_: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """A model that was trained on almost nothing."""
     if label := why_too_few_pairs(model):
         advice = "a few thousand pairs of the same kind of text are enough"
@@ -136,7 +128,7 @@ def why_too_few_pairs(model: FastAlign) -> str | None:
     return f"the model was trained on {pairs} pairs, too few for links that mean anything"
 
 
-def look_for_other_tokens(model: FastAlign, texts: SampledTexts) -> Iterator[Finding]:
+def look_for_other_tokens(texts: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
     for text, side in _sides(texts):
         if tokenized_by_user(model)[side] and (label := why_not_tokenised(text)):
@@ -187,7 +179,7 @@ MIN_TOKENS = 4
 """Tokens of each side that are needed to tell swapped sides."""
 
 
-def look_for_swapped_sides(model: FastAlign, texts: SampledTexts) -> Iterator[Finding]:
+def look_for_swapped_sides(texts: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """Source and target swapped."""
     source, target = texts.source, texts.targets[0]
     assert source is not None
@@ -227,7 +219,7 @@ captions does not know well."""
 _WHICH_MODEL = "check that it is the model for these languages and this tokeniser"
 
 
-def look_for_unknown_words(model: FastAlign, texts: SampledTexts) -> Iterator[Finding]:
+def look_for_unknown_words(texts: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """Texts with words that the model does not know.
 
     If these are most words of the source or of all targets, the model is the wrong one. If the
@@ -294,7 +286,7 @@ MODEL_ROWS = 1000
 """Pairs to align for :data:`FIT`; each is aligned twice."""
 
 
-def look_for_other_order(model: FastAlign, texts: SampledTexts) -> Iterator[Finding]:
+def look_for_other_order(texts: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """Targets that fit their own sources no better than their neighbours', by likelihood."""
     source = texts.source
     assert source is not None
@@ -365,3 +357,13 @@ def _log_probabilities(
     sink = [ALIGNED_SINK] if model.manifest.notes.get("sink") else []
     tokens = (([*sources[i], *sink], targets[j]) for i, j in pairs)
     return (score or 0.0 for score in model.scores(tokens))
+
+
+MODEL_CHECKS = (
+    Check(look_for_training),
+    Check(look_for_other_tokens, MIN_SEGMENTS),
+    Check(look_for_swapped_sides, min_tokens=MIN_TOKENS),
+    Check(look_for_unknown_words, MIN_SEGMENTS),
+    Check(look_for_other_order, MIN_SEGMENTS),
+)
+"""Checks of texts that have a source, in a model's own tokens, and of the model."""

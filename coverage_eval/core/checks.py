@@ -137,22 +137,29 @@ class Check:
     """A look at texts, and what it needs to see anything; without that it is not entered.
 
     Attributes:
-        look: Gives what it finds, each finding in one text.
+        look: Gives what it finds in some texts, each finding in one text; checks of a model also
+            take the model.
         min_segments: Segments of the sample.
         min_tokens: Tokens of the longest text.
         needs_references: Whether it compares with a reference.
         needs_source: Whether it compares with the source.
     """
 
-    look: Callable[[SampledTexts], Iterable[Finding]]
+    look: Callable[..., Iterable[Finding]]
     min_segments: int = 1
     min_tokens: int = 0
     needs_references: bool = False
     needs_source: bool = False
 
 
-def run_checks(checks: Iterable[Check], texts: SampledTexts) -> list[Finding]:
-    """What checks find in texts that have what they need."""
+def run_checks(checks: Iterable[Check], texts: SampledTexts, *model: object) -> list[Finding]:
+    """What checks find in texts that have what they need.
+
+    Args:
+        checks: The checks.
+        texts: The texts.
+        *model: The model, if the checks look at it.
+    """
     found: list[Finding] = []
     longest = max((text.tokens for text in texts.all), default=0)
     for check in checks:
@@ -162,7 +169,7 @@ def run_checks(checks: Iterable[Check], texts: SampledTexts) -> list[Finding]:
             continue
         if check.needs_source and texts.source is None:
             continue
-        found += check.look(texts)
+        found += check.look(texts, *model)
     return found
 
 

@@ -130,6 +130,8 @@ def why_other_language(
             return f"{number / letters.total():.0%} of its letters are {script.capitalize()}"
     if len(output.vocabulary & profile.common) >= max(STRANGE.values()) * len(output.vocabulary):
         return ""  # as nearly all outputs; source words that are left out would only add to it
+    if not profile.known:
+        return ""
     for name, share in profile.known_shares(output, source).items():
         expected = profile.known.get(name, 0.0)
         if expected >= MIN_KNOWN and share < STRANGE[name] * expected:
