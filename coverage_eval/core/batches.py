@@ -204,8 +204,9 @@ class RowSample:
         for numbered_row in enumerate(rows, start=1):
             blocks.add(numbered_row)
         self.size = blocks.size
-        self.lines = [line for line, _ in blocks.rows]
-        self.rows = [row for _, row in blocks.rows]
+        sampled = list(chain.from_iterable(blocks.kept.values()))
+        self.lines = [line for line, _ in sampled]
+        self.rows = [row for _, row in sampled]
         self._computed: dict[Hashable, Any] = {}
 
     @property

@@ -55,10 +55,11 @@ class Evaluation:
             MissingDependencyError: A metric needs a package that is not installed.
             AlignerError: The aligner failed.
         """
-        preparing, fitting, counting = parts(progress, 5.0 if self.features else 0.0, 1.0, 9.0)
         texts = self.texts
         for feature in self.features:
-            texts = feature.prepare(texts, preparing)
+            if feature.prepares:
+                preparing, progress = parts(progress, 1.0, 2.0)
+                texts = feature.prepare(texts, preparing)
         sample = texts.sample
         metrics = self.metrics if isinstance(self.metrics, Mapping) else self.metrics(sample)
         features: dict[type[Feature], Feature] = {type(item): item for item in self.features}
@@ -69,14 +70,11 @@ class Evaluation:
         if not any(issubclass(kind, TextChecks) for kind in features):
             features[TextChecks] = TextChecks()
         looking = tuple(features.values())
-        fitted = {}
-        for number, (name, metric) in enumerate(metrics.items(), start=1):
-            fitted[name] = metric.fit(sample)
-            fitting(number / len(metrics))
+        fitted = {name: metric.fit(sample) for name, metric in metrics.items()}
         for feature in looking:
             feature.fit(sample)
         result = count_texts(
-            texts, fitted, looking, jobs=self.jobs, evidence=self.evidence, progress=counting
+            texts, fitted, looking, jobs=self.jobs, evidence=self.evidence, progress=progress
         )
         words = next((item.tokens for item in metrics.values() if hasattr(item, "tokens")), None)
         findings: list[Finding] = []

@@ -7,7 +7,7 @@ What a feature found is reached by its type, as in ``result.of(Documents)``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from coverage_eval.core.batches import Batch, Request, RowSample, Texts
 from coverage_eval.core.errors import Finding
@@ -19,11 +19,13 @@ class Feature:
     """Something that looks at texts, for one run of an evaluation; every method may be left out.
 
     Attributes:
+        prepares: Whether :meth:`prepare` changes the texts.
         requests: What must be computed for every batch; known when this is fitted.
         text_settings: What the signatures of all scores say of the texts, by name.
         details: Plain values for JSON, by name, beside the scores.
     """
 
+    prepares: ClassVar[bool] = False
     requests: Sequence[Request] = ()
     text_settings: Mapping[str, str] = {}
     details: Mapping[str, Any] = {}

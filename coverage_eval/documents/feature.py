@@ -6,7 +6,7 @@ What cuts them is loaded only if there are some.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from coverage_eval.align.aligner import Aligner, AlignerSettings
 from coverage_eval.core.batches import RowSample, Texts
@@ -39,6 +39,8 @@ class Documents(Feature):
     Attributes:
         by_output: By the name of each output, peers included, its documents.
     """
+
+    prepares: ClassVar[bool] = True
 
     def __init__(
         self,
