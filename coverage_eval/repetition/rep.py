@@ -61,10 +61,10 @@ def find_ngrams(tokens: Tokens, n: int) -> list[Ngram]:
 
 def allowed_by(texts: Sequence[Tokens], n: int) -> Callable[[Ngram], int]:
     """How often each n-gram may occur: as often as in the text that has it most often."""
-    first, *others = (Counter(find_ngrams(text, n)) for text in texts)
-    if not others:
-        return first.__getitem__  # 0 for what it lacks
-    return lambda ngram: max([first[ngram], *(counts[ngram] for counts in others)])
+    counts = [Counter(find_ngrams(text, n)) for text in texts]
+    if len(counts) == 1:
+        return counts[0].__getitem__  # 0 for what it lacks
+    return lambda ngram: max((of_text[ngram] for of_text in counts), default=0)
 
 
 class _Repetition(NamedTuple):
@@ -81,11 +81,6 @@ class _Repetition(NamedTuple):
     ngram: Ngram
     times: int
     allowed: int
-
-    @property
-    def excess(self) -> int:
-        """How many occurrences count as errors; the first ones match the reference."""
-        return self.times - self.allowed
 
 
 @dataclass(frozen=True)
@@ -145,6 +140,8 @@ class REP(TokenMetric):
         "upper bound, so it is not a percentage."
     )
     norm: ClassVar[str] = "refwords"
+    in_letters: ClassVar[bool] = False
+    """Whether repeated words count, too, and each repetition by its letters."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -183,9 +180,11 @@ class REP(TokenMetric):
         for row in batch.rows:
             references = [self.tokens(text) for text in self._expected(row)]
             for hypothesis in map(self.tokens, row.hypotheses):
-                sums = [0, 0, self._length(hypothesis, references)]
+                sums = [0, 0, closest_length(hypothesis, references)]
                 for item in self._repetitions(hypothesis, references):
-                    sums[item.kind == TWICE] += item.excess * self._size(item.ngram)
+                    size = sum(map(len, item.ngram)) if self.in_letters else 1
+                    # The first occurrences match the reference, the others are errors.
+                    sums[item.kind == TWICE] += (item.times - item.allowed) * size
                 counts.append(sums)
         return np.array(counts, dtype=np.int64).reshape(len(batch.rows), -1, 3).swapaxes(0, 1)
 
@@ -214,7 +213,9 @@ class REP(TokenMetric):
     def _marks(self, words: Words, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:
         ngram, length = " ".join(item.ngram), len(item.ngram)
         skipped = int(item.kind == TWICE)  # of two equal words, the second is superfluous
-        amount = (self.w2 if skipped else self.w1) * self._size(item.ngram)
+        amount = self.w2 if skipped else self.w1
+        if self.in_letters:
+            amount *= sum(map(len, item.ngram))
         first = words.spans[starts[0] : starts[0] + length - skipped]
         times, counts = f"{item.times}x", {"hypothesis": item.times}
         if allowed_by := self.kinds[0].allowed_by:
@@ -223,7 +224,7 @@ class REP(TokenMetric):
                 item.allowed,
             )
         label = f"{ngram} ({times}) at {','.join(str(start + 1) for start in starts)}"
-        for start in starts[-item.excess :]:
+        for start in starts[item.allowed - item.times :]:
             detail = {"ngram": ngram, "ngram_start": words.spans[start][0], **counts}
             yield Mark.of(
                 words, range(start + skipped, start + length), "output", item.kind,
@@ -234,31 +235,21 @@ class REP(TokenMetric):
         """The texts whose repetitions are not errors."""
         return row.references
 
-    def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:
-        """The words that the score is per hundred of."""
-        return closest_length(hypothesis, references)
-
-    def _lengths(self) -> range:
-        """The lengths of the n-grams of the first sum."""
-        return range(self.n, self.n + 1)
-
-    def _size(self, ngram: Ngram) -> int:  # noqa: ARG002 (LetterREP uses it)
-        """What one occurrence of an n-gram counts."""
-        return 1
-
     def _repetitions(
         self, hypothesis: Tokens, references: Sequence[Tokens]
     ) -> Sequence[_Repetition]:
         """The terms of both sums of the formula without any token that is left out."""
         repetitions: list[_Repetition] = []
-        for n in self._lengths():
+        for n in range(1 if self.in_letters else self.n, self.n + 1):
             ngrams = find_ngrams(hypothesis, n)
             if len(set(ngrams)) == len(ngrams):  # so no longer one is repeated; most end here
                 break
-            repetitions += _exceeding(NGRAM, Counter(ngrams), allowed_by(references, n), least=2)
+            repetitions += _exceeding(
+                NGRAM, Counter(ngrams), allowed_by(references, n), min_count=2
+            )
         if any(map(eq, hypothesis, hypothesis[1:])):
             doubled = Counter(find_ngrams(hypothesis, DOUBLED))
-            repetitions += _exceeding(TWICE, doubled, allowed_by(references, DOUBLED), least=1)
+            repetitions += _exceeding(TWICE, doubled, allowed_by(references, DOUBLED), min_count=1)
         if repetitions and (self.leave_out or self.leave_out_punctuation):
             return [item for item in repetitions if not any(map(self._is_out, item.ngram))]
         return repetitions
@@ -269,13 +260,13 @@ class REP(TokenMetric):
 
 
 def _exceeding(
-    kind: str, counts: Counter[Ngram], allowed: Callable[[Ngram], int], *, least: int
+    kind: str, counts: Counter[Ngram], allowed: Callable[[Ngram], int], *, min_count: int
 ) -> list[_Repetition]:
     """The n-grams that occur more often in the hypothesis than they may, at least so often."""
     return [
         _Repetition(kind, ngram, count, most)
         for ngram, count in counts.items()
-        if count >= least and count > (most := allowed(ngram))
+        if count >= min_count and count > (most := allowed(ngram))
     ]
 
 
@@ -303,9 +294,14 @@ def is_punctuation_alone(token: str) -> bool:
 
 
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
-    """The length of the reference closest in length; the shorter of two equally close."""
+    """The length of the reference closest in length; the shorter of two equally close.
+
+    Without references it is the hypothesis's own length.
+    """
     if len(references) == 1:
         return len(references[0])
+    if not references:
+        return len(hypothesis)
     return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))
 
 
@@ -340,6 +336,7 @@ class LetterREP(REP):
     """
 
     name: ClassVar[str] = "REP-letters"
+    in_letters: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = (
         "letters_of_repeated_ngrams",
         "letters_of_repeated_words",
@@ -350,13 +347,6 @@ class LetterREP(REP):
         "repeated word counts once as a word and once as part of a phrase. It is not a percentage "
         "and not comparable with REP."
     )
-
-    def _lengths(self) -> range:
-        return range(1, self.n + 1)
-
-    def _size(self, ngram: Ngram) -> int:
-        """Its letters."""
-        return sum(map(len, ngram))
 
 
 @dataclass(frozen=True)
@@ -412,7 +402,4 @@ class LetterRepetition(LetterREP):
         return np.nan_to_num(super().formula(summed))
 
     def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (it ignores references)
-        return [""]
-
-    def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
-        return len(hypothesis)
+        return []
