@@ -42,6 +42,22 @@ def test_heavy_libraries_are_imported_only_where_used(program, found):
     assert done.stdout.decode() == f"{found}\n"
 
 
+@pytest.mark.parametrize("command", ["rep", "bleu"])
+def test_a_score_of_text_imports_no_feature_that_it_does_not_use(command, tmp_path):
+    (tmp_path / "text").write_text("a house\n")
+    program = (
+        "import atexit, runpy, sys\n"
+        f"sys.argv = ['coverage-eval', {command!r}, 'text', 'text']\n"
+        "atexit.register(lambda: print({name.split('.')[1] for name in sys.modules"
+        " if name.startswith('coverage_eval.')} & {'align', 'coverage', 'documents', 'outputs'}))\n"
+        "runpy.run_module('coverage_eval', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert done.stdout.decode().endswith("\nset()\n")
+
+
 MODULES = [
     info.name
     for package in ("coverage_eval", "fast_align_wrapper")

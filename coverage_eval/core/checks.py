@@ -195,7 +195,8 @@ def combine_findings(findings: Iterable[Finding], source: str | None = None) -> 
     for finding in kept:
         key = (finding.check, finding.severity, finding.advice) if finding.advice else finding
         alike.setdefault(key, []).append(finding)
-    return sorted(map(_join, alike.values()), key=lambda finding: finding.severity)
+    joined = [_join(group) if len(group) > 1 else group[0] for group in alike.values()]
+    return sorted(joined, key=lambda finding: finding.severity)
 
 
 def _join(findings: Sequence[Finding]) -> Finding:
