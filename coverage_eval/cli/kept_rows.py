@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -10,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from coverage_eval.cli.help import option, shared
+from coverage_eval.cli.input_rows import free_names, input_rows, is_column, plain_value
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output_options import ScoreOutput
 from coverage_eval.cli.parameters import OutputFile
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import Text, zip_lines
+from coverage_eval.core.files import zip_lines
 from coverage_eval.core.formats import csv_record, is_formula, json_line
 from coverage_eval.core.machine import DiskList
-from coverage_eval.core.tables import ColumnText
 from coverage_eval.core.writing import atomic_write
 
 _NO_STDOUT = "--keep and --reject write files, not standard output"
@@ -43,7 +41,6 @@ def write_kept(
     *,
     keep: str | None,
     reject: str | None,
-    everything: str | None,
 ) -> None:
     """Write files of segments.
 
@@ -54,18 +51,16 @@ def write_kept(
             name gets another one.
         keep: The file for segments without an error; None for no such file.
         reject: The file for segments with an error, and with the reasons.
-        everything: The file for all segments, with the reasons.
     """
-    rows = DiskList(_records(texts))  # read once
+    if not is_column(texts):
+        figures = {**figures, "segment": range(1, len(reasons) + 1)}
+    rows = DiskList(input_rows(texts))  # read once
     has_error = [bool(reason) for reason in reasons]
-    with_reasons = {"reason": reasons, **figures}
     named = (next(iter(texts.systems)), rows)
     if keep is not None:
         _write_rows(keep, named, figures, [not error for error in has_error])
     if reject is not None:
-        _write_rows(reject, named, with_reasons, has_error)
-    if everything is not None:
-        _write_rows(everything, named, with_reasons, [True] * len(reasons))
+        _write_rows(reject, named, {"reason": reasons, **figures}, has_error)
 
 
 def _write_rows(
@@ -98,53 +93,6 @@ def _write_rows(
             "apostrophe before them; .tsv and .jsonl have every text as it is",
             "warning",
         )
-
-
-def rows_file(hyp: Text, output: ScoreOutput) -> str | None:
-    """The file that gets every row of the output's table with its verdict, if one was asked for.
-
-    It is JSON Lines of --sentence-level, where the output is a column.
-    """
-    is_jsonl = output.output_format == "jsonl" and output.output != "-"
-    if output.sentence_level and output.worst is None and is_jsonl and isinstance(hyp, ColumnText):
-        return output.output
-    return None
-
-
-def _records(texts: Texts) -> Iterator[dict[str, Any]]:
-    """Each segment's row, with all columns of the input; plain files make rows of texts."""
-    (output,) = texts.systems.values()
-    if isinstance(output, ColumnText):
-        yield from output.table.records(output.column)
-        return
-    for number, row in enumerate(texts.rows(), start=1):
-        source = {} if row.source is None else {"source": row.source}
-        numbered = enumerate(row.references, start=1)
-        references = {f"reference{n if n > 1 else ''}": text for n, text in numbered}
-        yield {"segment": number, **source, "hypothesis": row.hypotheses[0], **references}
-
-
-def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
-    """Names for a user's columns beside columns of ours, so that none hides another.
-
-    >>> free_names(["id", "rep"], ["segment", "rep"])
-    {'id': 'id', 'rep': 'input rep'}
-
-    Args:
-        names: The user's names.
-        taken: Ours.
-
-    Returns:
-        The new name of each of the user's columns; most keep their own.
-    """
-    names, taken = list(names), set(taken)
-    free: dict[str, str] = {}
-    for name in names:
-        new = name
-        while new in taken or (new != name and new in {*names, *free.values()}):
-            new = f"input {new}"
-        free[name] = new
-    return free
 
 
 def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> int:
@@ -180,21 +128,6 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
             changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
             file.write(f"{csv_record(row)}\n")
     return changed
-
-
-def plain_value(value: Any) -> Any:
-    """A value of a user's table as JSON can have it: NaN as null, a date as text.
-
-    >>> plain_value({"a": [1, float("nan")], 2: b"x"})
-    {'a': [1, None], '2': "b'x'"}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain_value(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain_value(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)
 
 
 def _tsv_record(cells: Iterable[object], path: str) -> str:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any
 
-from coverage_eval.core.machine import LazyRows
+from coverage_eval.cli.input_rows import free_names, input_rows, plain_value
+from coverage_eval.core.batches import Texts
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.metric import Score
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, ScoreCell, Table
@@ -43,116 +49,145 @@ def segment_report(
     from coverage_eval.comparison.evidence import segment_lines
 
     ((name, metric),) = result.metrics.items()
-    evidence = LazyRows(lambda row: row[0].columns, result.evidence(name))
-    if reasons is not None:
-        evidence = LazyRows(lambda own, why: {**own, "reason": why}, evidence, reasons)
-    texts = None
-    if show_texts:
-        texts = LazyRows(
-            lambda index: list(segment_lines(result, name, index)), range(result.segments)
+    numbers = range(result.segments)
+    explanations = result.evidence(name)
+    if reasons is None:
+        evidence = LazyRows(lambda row: row[0].columns, explanations)
+    else:
+        evidence = LazyRows(
+            lambda row, reason: {**row[0].columns, "reason": reason}, explanations, reasons
         )
+    lines = None
+    if show_texts:
+        lines = LazyRows(lambda index: list(segment_lines(result, name, index)), numbers)
+    segments = Segments(result.segment_scores(name), evidence, metric.kinds, result.texts)
     return segments_report(
-        result.score(name),
-        result.segment_scores(name),
-        evidence,
-        worst=worst,
-        has_error=has_error,
-        texts=texts,
-        kinds=metric.kinds,
+        result.score(name), segments, worst=worst, has_error=has_error, lines=lines
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Segments of one system.
+
+    Attributes:
+        scores: One score per segment, None where it is undefined.
+        evidence: One mapping of further columns per segment, all with the same keys. A list of
+            findings is text in tables, with words counted from 1, and objects in JSON, with
+            characters from 0; a tuple is in JSON only. Each format reads it again.
+        kinds: The kinds of the marks in ``evidence``; None if it has no marks.
+        texts: The texts of one system; None if there are none, but links.
+    """
+
+    scores: Sequence[float | None]
+    evidence: Sequence[Mapping[str, Any]]
+    kinds: Sequence[MarkKind] | None = None
+    texts: Texts | None = None
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns of evidence in tables."""
+        hidden = {"score"} if self.kinds else {"score", "marks"}  # the score has a column already
+        first = self.evidence[0] if self.evidence else {}
+        shown = [name for name in first if name not in hidden]
+        return [name for name in shown if not isinstance(first[name], tuple)]
+
+    def cells(self, index: int) -> tuple[Any, ...]:
+        """A segment's row in tables: its number from 1, score and evidence."""
+        evidence = self.evidence[index]
+        row: list[Any] = [index + 1, self.scores[index]]
+        for name in self.columns:
+            cell = evidence[name]
+            row.append(list_findings(cell) if isinstance(cell, list) else cell)
+        return tuple(row)
+
+    def explained(self, index: int) -> dict[str, Any]:
+        """A segment in JSON: its number from 1, score and evidence."""
+        named = {"segment": index + 1, "score": self.scores[index]}
+        return named | plain_columns(self.evidence[index])
+
+    def with_input_row(self, index: int) -> dict[str, Any]:
+        """A segment in JSON Lines: as in JSON, then its texts, or its row in the user's table."""
+        named = self.explained(index)
+        if self.texts is not None:
+            for name, value in self._input_rows[index].items():
+                named[self._free_names[name]] = plain_value(value)
+        return named
+
+    @cached_property
+    def _input_rows(self) -> Sequence[dict[str, Any]]:
+        """The texts or the user's rows, read when they are first asked for."""
+        assert self.texts is not None
+        rows = DiskList(input_rows(self.texts))
+        if len(rows) != len(self.scores):
+            raise DataError(f"the table has {len(rows)} rows, but {len(self.scores)} were scored")
+        return rows
+
+    @cached_property
+    def _free_names(self) -> dict[str, str]:
+        """The name of each of the user's columns beside ours."""
+        ours = ["segment", "score", *self.evidence[0]]
+        return free_names(dict.fromkeys(chain.from_iterable(self._input_rows)), ours)
 
 
 def segments_report(
     corpus: Score,
-    values: Sequence[float | None],
-    evidence: Sequence[Mapping[str, Any]],
+    segments: Segments,
     *,
     worst: int | None = None,
     has_error: Sequence[bool] | None = None,
-    texts: Sequence[Sequence[str]] | None = None,
-    kinds: Sequence[MarkKind] | None = None,
+    lines: Sequence[Sequence[str]] | None = None,
 ) -> Report:
     """Segment scores; segments count from 1, and an undefined score is empty (null in JSON).
 
     Args:
         corpus: The corpus score, whose signature the segments share.
-        values: One score per segment, None where it is undefined.
-        evidence: One mapping of further columns per segment, all with the same keys. A list of
-            findings is text in tables, with words counted from 1, and objects in JSON, with
-            characters from 0; a tuple is in JSON only. Each format reads it again.
+        segments: The segments.
         worst: How many of the worst segments to show; None for all segments.
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.
-        texts: The lines that people see of each segment in place of a row.
-        kinds: The kinds of the marks in ``evidence``; None if it has no marks.
+        lines: The lines that people see of each segment in place of a row.
     """
-    shown: Sequence[int] = range(len(values))
+    shown: Sequence[int] = range(len(segments.scores))
     if worst is not None:
-        shown = _worst(corpus, values, evidence, has_error)[:worst]
-    hidden = {"score"} if kinds else {"score", "marks"}  # the score has a column already
-    first = evidence[0] if evidence else {}
-    columns = [k for k, cell in first.items() if k not in hidden and not isinstance(cell, tuple)]
-
-    def cells(index: int) -> tuple[Any, ...]:
-        row = (evidence[index][name] for name in columns)
-        as_text = (list_findings(cell) if isinstance(cell, list) else cell for cell in row)
-        return index + 1, values[index], *as_text
-
-    def plain(index: int) -> dict[str, Any]:
-        return {"segment": index + 1, "score": values[index], **plain_columns(evidence[index])}
-
+        shown = _worst(corpus, segments, has_error)[:worst]
+    header, rows = ("segment", "score", *segments.columns), LazyRows(segments.cells, shown)
+    records = Table(header, rows, formats=ROWS, objects=LazyRows(segments.with_input_row, shown))
+    scores = Table(("score",), [(segments.scores[i],) for i in shown], formats=NUMBERS)
     signatures = (str(corpus.signature),)
+    for_people = [Table(header, rows, signatures=signatures, formats=PEOPLE)]
+    if lines is not None:
+        for_people = _texts_for_people(corpus.metric, segments, shown, lines)
     score = corpus.to_dict()
-    if kinds is not None:
-        score["kinds"] = [kind.to_dict() for kind in kinds]
-    score["sentences"] = LazyRows(plain, shown)
-    header, rows = ("segment", "score", *columns), LazyRows(cells, shown)
-    return Report(
-        (
-            *_tables_for_people(corpus, header, rows, texts, shown),
-            Table(header, rows, formats=ROWS),
-            Table(("score",), [(values[index],) for index in shown], formats=NUMBERS),
-        ),
-        {"scores": [score]},
-        signatures=signatures,
-    )
+    if segments.kinds is not None:
+        score["kinds"] = [kind.to_dict() for kind in segments.kinds]
+    score["sentences"] = LazyRows(segments.explained, shown)
+    return Report((*for_people, records, scores), {"scores": [score]}, signatures=signatures)
 
 
-def _worst(
-    corpus: Score,
-    values: Sequence[float | None],
-    evidence: Sequence[Mapping[str, Any]],
-    has_error: Sequence[bool] | None,
-) -> list[int]:
+def _worst(corpus: Score, segments: Segments, has_error: Sequence[bool] | None) -> list[int]:
     """The segments, the worst first; where lower is better, only those with an error."""
-    numbers: Sequence[int] = range(len(values))
-    sign = 1
-    if corpus.higher_is_better is False:
-        sign = -1
-        flags = has_error or [_has_error(*item) for item in zip(values, evidence, strict=True)]
-        numbers = [i for i, flag in enumerate(flags) if flag]
-    return sorted(numbers, key=lambda i: (values[i] is None, sign * (values[i] or 0.0)))
+    scores = segments.scores
+    if corpus.higher_is_better is not False:
+        return sorted(range(len(scores)), key=lambda i: (scores[i] is None, scores[i] or 0.0))
+    if has_error is None:
+        has_error = [_has_error(*item) for item in zip(scores, segments.evidence, strict=True)]
+    numbers = [i for i, flag in enumerate(has_error) if flag]
+    return sorted(numbers, key=lambda i: (scores[i] is None, -(scores[i] or 0.0)))
 
 
-def _has_error(value: float | None, evidence: Mapping[str, Any]) -> bool:
-    return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(value)
+def _has_error(score: float | None, evidence: Mapping[str, Any]) -> bool:
+    return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(score)
 
 
-def _tables_for_people(
-    corpus: Score,
-    header: tuple[str, ...],
-    rows: Sequence[tuple[Any, ...]],
-    texts: Sequence[Sequence[str]] | None,
-    shown: Sequence[int],
+def _texts_for_people(
+    metric: str, segments: Segments, shown: Sequence[int], lines: Sequence[Sequence[str]]
 ) -> list[Table]:
-    """Rows, or the texts of each segment below its number and score."""
-    if texts is None:
-        return [Table(header, rows, signatures=(str(corpus.signature),), formats=PEOPLE)]
-    if not shown:
-        return [Table((), (), notes=("no segment has an error",), formats=PEOPLE)]
+    """The texts of each segment below its number and score."""
     tables = []
-    for index, (number, value, *_) in zip(shown, rows, strict=True):
+    for index in shown:
+        value = segments.scores[index]
         score = "undefined" if value is None else f"{value:.2f}"
-        heading = f"segment {number}  {corpus.metric} {score}"
-        tables.append(Table((), (), notes=(heading, *texts[index]), formats=PEOPLE))
-    return tables
+        notes = (f"segment {index + 1}  {metric} {score}", *lines[index])
+        tables.append(Table((), (), notes=notes, formats=PEOPLE))
+    return tables or [Table((), (), notes=("no segment has an error",), formats=PEOPLE)]

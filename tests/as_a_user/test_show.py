@@ -60,17 +60,3 @@ def test_dropped_words_are_marked_in_the_source(run_cli, tmp_path):
     shown = run_cli(*line, *files, cwd=tmp_path).stdout.splitlines()
     assert shown == ["segment 1  DROP 66.67", "source     x [y z]", "reference  a b c",
                      "output     a"]  # fmt: skip
-
-
-def test_every_row_of_a_table_has_its_verdict(run_cli, folder):
-    pairs = zip(HYP, REF, strict=True)
-    rows = [{"id": n, "score": "mine", "h": h, "r": r} for n, (h, r) in enumerate(pairs, 90)]
-    (folder / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    line = ("rep", "t.jsonl:h", "t.jsonl:r", "--sentence-level", "-o", "all.jsonl")
-    assert run_cli(*line, cwd=folder).stdout == ""
-    found = [json.loads(text) for text in (folder / "all.jsonl").read_text().splitlines()]
-    plain = run_cli("rep", "hyp", "ref", "--sentence-level", "-f", "csv", cwd=folder).stdout
-    scores = [float(row["score"]) for row in csv.DictReader(plain.splitlines())]
-    assert [row["rep"] for row in found] == scores
-    assert [bool(row["reason"]) for row in found] == [score > 0 for score in scores]
-    assert [{name: row[name] for name in rows[0]} for row in found] == rows

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.cli.kept_rows import free_names, write_records
+from coverage_eval.cli.input_rows import free_names
+from coverage_eval.cli.kept_rows import write_records
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.formats import is_formula, render
 from coverage_eval.core.report import Report, Table
@@ -51,6 +52,33 @@ def test_all_columns_are_kept(run_cli, tmp_path):
     assert [row.pop("rep") for row in kept] == [0.0, 0.0]
     assert [row.pop("reason") == f"REP: {row.pop('rep'):g}" for row in rejected] == [True, True]
     assert (kept, rejected) == (rows[1::2], rows[::2])
+
+
+@pytest.mark.parametrize("options", ["", "--worst 2"])
+def test_segments_in_json_lines_have_one_schema_whatever_the_texts_are(run_cli, tmp_path, options):
+    rows = [
+        {"id": 7, "hyp": "a red red house", "ref": "a red house", "score": "mine"},
+        {"id": 8, "hyp": "the dog", "ref": "the dog", "score": "too"},
+        {"id": 9, "hyp": "go we go we go", "ref": "we go", "score": None},
+    ]
+    write_lines(tmp_path, *rows)
+    for side in ("hyp", "ref"):
+        (tmp_path / side).write_text("".join(f"{row[side]}\n" for row in rows))
+    line = ("--sentence-level", *options.split(), "-o")
+    run_cli("rep", *TEXTS, *line, "column.jsonl", cwd=tmp_path)
+    run_cli("rep", "hyp", "ref", *line, "file.jsonl", cwd=tmp_path)
+    run_cli("rep", "hyp", "ref", *line, "file.json", cwd=tmp_path)
+    (score,) = json.loads((tmp_path / "file.json").read_text())["scores"]
+    of_column, of_file = (read_lines(tmp_path / f"{name}.jsonl") for name in ("column", "file"))
+    assert len(of_file) == len(score["sentences"]) == (2 if options else 3)
+    for segment, column, file in zip(score["sentences"], of_column, of_file, strict=True):
+        row = rows[segment["segment"] - 1]
+        assert file == segment | {"hypothesis": row["hyp"], "reference": row["ref"]}
+        assert column == segment | {
+            {"score": "input score"}.get(name, name): value for name, value in row.items()
+        }
+    for name in ("column", "file"):
+        assert (tmp_path / f"{name}.jsonl.signatures").read_text() == f"{score['signature']}\n"
 
 
 def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from coverage_eval.cli.score_report import segments_report
+from coverage_eval.cli.score_report import Segments, segments_report
 from coverage_eval.core.formats import numbers, render
 from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.report import Cell, Report, ScoreCell, Table, format_figure, format_p
@@ -198,13 +198,12 @@ HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 def segments(worst: int | None) -> Report:
     metric = REP()
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
-    return segments_report(
-        score_of(metric, HYPOTHESES, REFERENCES),
+    found = Segments(
         segment_scores_of(metric, HYPOTHESES, REFERENCES),
-        evidence=[{"marks": metric.evidence(*pair)} for pair in pairs],
-        worst=worst,
-        kinds=metric.kinds,
+        [{"marks": metric.evidence(*pair)} for pair in pairs],
+        metric.kinds,
     )
+    return segments_report(score_of(metric, HYPOTHESES, REFERENCES), found, worst=worst)
 
 
 def test_the_worst_are_segments_with_errors():

@@ -13,7 +13,7 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
 from coverage_eval.cli.help import option
-from coverage_eval.cli.kept_rows import kept_options, rows_file, write_kept
+from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     check_links,
@@ -158,24 +158,20 @@ def omissions(
     if unaligned:
         report = with_passages(report, cuts)
     echo_findings(result.findings, strict=strict)
-    rows = None if unaligned else rows_file(hyp, output)
-    if rows is None:
-        report = with_findings(report, result.findings, result.features)
-        show(report, output, signatures=signature)
+    report = with_findings(report, result.findings, result.features)
+    show(report, output, signatures=signature)
     if trust:
         _say_how_many_are_found(result)
     if unaligned:
         gate_documents(cuts, fail_above, keep, reject, additions=additions)
         return
-    if keep or reject or rows:
+    if keep or reject:
         evidence = list(result.evidence_of(metric.name))
         figures = {
             "score": [item.score for item in evidence],
             "probability": [item.probability for item in evidence],
         }
-        write_kept(
-            result.texts or texts, reasons, figures, keep=keep, reject=reject, everything=rows
-        )
+        write_kept(result.texts or texts, reasons, figures, keep=keep, reject=reject)
     if fail_above is not None:
         _close_gate(result, flagged, named, share, fail_above)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coverage_eval.cli.kept_rows import rows_file, write_kept
+from coverage_eval.cli.kept_rows import write_kept
 from coverage_eval.cli.output import echo_findings, show, with_findings
 from coverage_eval.cli.output_options import ScoreOutput
 from coverage_eval.cli.score_report import score_report, segment_report
@@ -64,13 +64,8 @@ def score(
     else:
         report = score_report([result.score(name, resamples=output.drawn)])
     echo_findings(result.findings, strict=strict)
-    rows = None if kind.higher_is_better else rows_file(hyp, output)
-    if rows is None:
-        show(with_findings(report, result.findings, result.features), output)
-    if keep or reject or rows:
+    show(with_findings(report, result.findings, result.features), output)
+    if keep or reject:
         scores = result.segment_scores(name)
         reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
-        write_kept(
-            result.texts or texts, reasons, {name: scores},
-            keep=keep, reject=reject, everything=rows,
-        )  # fmt: skip
+        write_kept(result.texts or texts, reasons, {name: scores}, keep=keep, reject=reject)
