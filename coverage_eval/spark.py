@@ -128,8 +128,8 @@ class Job:
 
         chosen = frame.select(*(f"`{name}`" for name in self.columns))
         lowest = functions.xxhash64(*(f"`{name}`" for name in self.columns))
-        drawn = chosen.orderBy(lowest).limit(SAMPLE_ROWS).toArrow()
-        sample = self._sample(row for batch in drawn.to_batches() for row in self._rows(batch))
+        table = chosen.orderBy(lowest).limit(SAMPLE_ROWS).toArrow()
+        sample = self._sample(row for batch in table.to_batches() for row in self._rows(batch))
         return self.with_fitted(self._fit(sample, None if model is None else _load(model)))
 
     def with_fitted(self, fitted: Mapping[str, Fitted]) -> Job:
@@ -317,17 +317,19 @@ def main() -> None:
     parser.add_argument("--peer", nargs="*", default=[], help="columns of other systems' outputs")
     parser.add_argument("--model", help="model of 'coverage-eval align train'")
     parser.add_argument("-m", "--metrics", default="rep", help="metrics, separated by commas")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    metrics, keys = tuple(given.metrics.split(",")), tuple(given.key)
-    job = Job(given.hyp, metrics, tuple(given.ref), given.src, keys, tuple(given.peer))
+    metrics, keys = tuple(arguments.metrics.split(",")), tuple(arguments.key)
+    job = Job(
+        arguments.hyp, metrics, tuple(arguments.ref), arguments.src, keys, tuple(arguments.peer)
+    )
     session = SparkSession.builder.appName("coverage-eval").getOrCreate()
-    frame = session.read.parquet(given.input)
-    job = job.fit(frame, given.model)
-    scored = score_frame(frame, job, given.model)
-    scored.write.parquet(given.output)
-    written = session.read.parquet(given.output)
-    for score in corpus_scores(written, job, given.model).values():
+    frame = session.read.parquet(arguments.input)
+    job = job.fit(frame, arguments.model)
+    scored = score_frame(frame, job, arguments.model)
+    scored.write.parquet(arguments.output)
+    written = session.read.parquet(arguments.output)
+    for score in corpus_scores(written, job, arguments.model).values():
         print(score)  # noqa: T201
 
 

@@ -112,9 +112,9 @@ def append_sink(
     return longer, wider, end[1] + 1
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class AttentionState:
-    """Cumulative attention after some steps. Immutable: a step returns a new state.
+    """Cumulative attention after some steps; a step returns a new state.
 
     Attributes:
         cumulative: ``[B, S]`` β, read-only, and float64 for any type of scores, so that long
@@ -130,7 +130,7 @@ class AttentionState:
         if cumulative.ndim != 2:
             raise AttentionError(f"cumulative attention must be [B, S], not {cumulative.shape}")
         cumulative.setflags(write=False)
-        object.__setattr__(self, "cumulative", cumulative)
+        self.cumulative = cumulative
 
     @classmethod
     def start(cls, rows: int, positions: int) -> AttentionState:

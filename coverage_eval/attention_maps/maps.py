@@ -57,7 +57,7 @@ def check_size(target: int, source: int, where: str = "attention") -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class AttentionMap:
     """Attention of one segment: one row per target token, one column per source token.
 
@@ -88,9 +88,8 @@ class AttentionMap:
     chosen: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        weights = checked_weights(self.weights)
-        object.__setattr__(self, "weights", weights)
-        rows, columns = weights.shape
+        self.weights = checked_weights(self.weights)
+        rows, columns = self.weights.shape
         check_size(rows, columns)
         sides = (("hypothesis", self.hypothesis, rows, "rows"),
                  ("source", self.source, columns, "columns"))  # fmt: skip
@@ -105,7 +104,7 @@ class AttentionMap:
                     f"attention of {rows} × {columns} (target × source) has {size} {kind}, "
                     f"but {len(tokens)} {name} tokens are given"
                 )
-            object.__setattr__(self, name, tuple(tokens))
+            setattr(self, name, tuple(tokens))
         if (self.tgt_eos and rows == 0) or (self.src_eos and columns == 0):
             raise DataError(f"attention of {rows} × {columns} has no entry that could be EOS")
         if self.level not in LEVELS:

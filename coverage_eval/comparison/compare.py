@@ -24,7 +24,7 @@ from coverage_eval.core.significance import (
     sample_scores,
 )
 from coverage_eval.core.tokenizers import Segment
-from coverage_eval.coverage.trust import gauge_result
+from coverage_eval.coverage.trust import estimate_recalls
 from coverage_eval.documents.feature import Documents
 
 
@@ -137,7 +137,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         for name, draws, differences in zip(metrics, sampled, tested, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    trust = gauge_result(result) if result.kept and len(systems) > 1 else {}
+    trust = estimate_recalls(result) if result.kept and len(systems) > 1 else {}
     return Comparison(rows, baseline, test, result, trust)
 
 

@@ -279,7 +279,7 @@ def collect_facts(
         padding=padding,
         resamples=test.resamples,
         min_resamples=math.ceil(needed / factor) if needed <= MAX_RESAMPLES else None,
-        doubts={result.metrics[name].name: trust[name].doubt for name in distrusted},
+        doubts={result.metrics[name].name: trust[name].warning for name in distrusted},
     )
 
 

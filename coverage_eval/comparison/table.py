@@ -409,7 +409,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             )
     notes += [metric.table_limits for metric in metrics if metric.table_limits]
     return notes + [
-        f"{comparison.metrics[name].name}: do not go by this column: {trust.doubt}."
+        f"{comparison.metrics[name].name}: do not go by this column: {trust.warning}."
         for name, trust in comparison.trust.items()
         if trust.is_low
     ]

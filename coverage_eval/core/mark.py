@@ -191,7 +191,7 @@ class MarkKind:
         error: The error that marks point at, ``omission``, ``repetition`` or
             ``addition``.
         style: How a report draws them, with a colour and a shape: ``dropped``, ``lost``,
-            ``suspected``, ``repeated`` or ``added``; by default the key.
+            ``suspected``, ``repeated`` or ``added``; empty for words without either.
         listed: ``"words"`` if tables count the marked words among those that the metric expects
             (:attr:`Explanation.expected`), ``"phrases"`` if they count the marks' phrases; empty
             for neither.
@@ -216,9 +216,6 @@ class MarkKind:
     amount: str = ""
     least: float = 0.0
     error_threshold: float = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "style", self.style or self.key)
 
     @property
     def on_demand(self) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,6 @@ from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import StopWords, Words, require_stop_words
-from fast_align_wrapper.links import Links
 
 DENOMINATORS = ("aligned", "source")
 
@@ -141,7 +140,7 @@ class DROP(AlignedMetric):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             "dropped", "source", "dropped", "dropped word", "dropped words",
-            "source word that the output drops", "omission", listed=WORDS,
+            "source word that the output drops", "omission", style="dropped", listed=WORDS,
         ),
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording("drops fewer words", "drops words")
@@ -166,8 +165,12 @@ class DROP(AlignedMetric):
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the metric's."""
-        own = {"denom": self.denominator, "stop": self.stopwords, "compat": self.compat}
-        return {**self.aligner.settings, **own}
+        return {
+            **self.aligner.settings,
+            "denom": self.denominator,
+            "stop": self.stopwords,
+            "compat": self.compat,
+        }
 
     def requests(self) -> Sequence[Request]:
         """The links between source, references and hypotheses."""
@@ -180,23 +183,23 @@ class DROP(AlignedMetric):
                 "the source text is needed for stop words, or all source words as denominator; "
                 "give it with --src"
             )
-        covered = self._expected(row)
-        total = len(covered)
+        expected, dropped = self._dropped(row)
+        total = len(expected)
         if self.denominator == "source" and row.source is not None:
             total = sum(word not in self.stopped for word in row.source)
-        return [
-            (len(covered - self._positions(links, row.source)), total) for links in row.hypotheses
-        ]
+        return [(len(positions), total) for positions in dropped]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
-            expected, words = self._expected(row) - {_EMPTY_LINE}, self._written(text)
-            counted = tuple(sorted(expected))
-            dropped = [expected - self._positions(links, row.source) for links in row.hypotheses]
+            expected, dropped = self._dropped(row)
+            counted, words = tuple(sorted(expected - {_EMPTY_LINE})), self._written(text)
             yield tuple(
                 Explanation(
-                    tuple(_dropped_mark(words, position) for position in sorted(positions)),
+                    tuple(
+                        _dropped_mark(words, position)
+                        for position in sorted(positions - {_EMPTY_LINE})
+                    ),
                     words=words,
                     expected=counted,
                 )
@@ -213,18 +216,21 @@ class DROP(AlignedMetric):
             "untranslated words a link to a wrong word: read soft DROP or omissions beside it."
         )
 
-    def _expected(self, row: AlignedRow) -> set[int]:
-        """C(reference): positions of source words that count and that all references translate."""
-        return reduce(set.intersection, (self._positions(r, row.source) for r in row.references))
+    def _dropped(self, row: AlignedRow) -> tuple[set[int], list[set[int]]]:
+        """The expected source positions, C(reference), and those that each output drops.
 
-    def _positions(self, links: Links, source: Sequence[str] | None) -> set[int]:
-        """C(x): positions of source words that count and are aligned to some word."""
-        if not links and self.compat:
-            return {_EMPTY_LINE}
-        positions = {position for position, _ in links}
-        if self.stopwords and source is not None:
-            positions = {p for p in positions if source[p] not in self.stopped}
-        return positions
+        C(x) are the positions of the source words that count and are aligned to some word; with
+        several references, all of them translate the expected ones.
+        """
+        covered = []
+        for links in (*row.references, *row.hypotheses):
+            positions = {position for position, _ in links}
+            if self.stopwords and row.source is not None:
+                positions = {p for p in positions if row.source[p] not in self.stopped}
+            covered.append({_EMPTY_LINE} if self.compat and not links else positions)
+        split = len(row.references)
+        expected = set.intersection(*covered[:split])
+        return expected, [expected - positions for positions in covered[split:]]
 
 
 def _dropped_mark(words: Words | None, position: int) -> Mark:
@@ -265,7 +271,7 @@ class SoftDROP(AlignedMetric):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             "lost", "source", "lost", "source word that loses coverage", "lost coverage",
-            "source word that loses half of its coverage or more", "omission",
+            "source word that loses half of its coverage or more", "omission", style="lost",
             amount="coverage", least=0.1, error_threshold=0.5,
         ),
     )  # fmt: skip

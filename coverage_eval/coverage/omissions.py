@@ -242,7 +242,8 @@ class Omissions(FlaggedSegments):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
-            "source word that seems to be left out", "omission", amount="strength",
+            "source word that seems to be left out", "omission", style="suspected",
+            amount="strength",
         ),
         *MISSING_KINDS,
     )  # fmt: skip
@@ -290,7 +291,7 @@ class Additions(FlaggedSegments):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             ADDED, "output", "added", "suspected addition", "suspected additions",
-            "word that seems to have no source", "addition", amount="strength",
+            "word that seems to have no source", "addition", style="added", amount="strength",
         ),
         *EXTRA_KINDS,
     )  # fmt: skip

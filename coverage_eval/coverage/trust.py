@@ -1,9 +1,9 @@
 """How far a finder of omissions or additions can be believed on the text at hand.
 
 Errors are planted in some of the user's own segments: a phrase is left out of an output, or a
-phrase of another segment is put into it. The gauge counts how many of these segments are flagged,
-by the finder, the other outputs and the rate of false alarms that the user's own flags have, and
-how many were flagged before. Outputs that were flagged before count as false alarms, though some of
+phrase of another segment is put into it. It is counted how many of these segments are flagged, by
+the finder, the other outputs and the rate of false alarms that the user's own flags have, and how
+many were flagged before. Outputs that were flagged before count as false alarms, though some of
 them may be errors indeed; references are complete, so they are used instead where there are any.
 """
 
@@ -30,8 +30,8 @@ MAX_LENGTH = 400
 MIN_KEPT = 2
 """Words that an output keeps at least."""
 
-_PHRASE = (3, 6)
-"""Words of a phrase, at least and at most."""
+_MIN_PHRASE, _MAX_PHRASE = 3, 6
+"""Words of a phrase."""
 
 MIN_GAIN = 0.2
 """A finder whose share of planted errors found is not larger by so much than the share of other
@@ -72,7 +72,7 @@ class Trust:
         return self.share_found - flagged < MIN_GAIN
 
     @property
-    def doubt(self) -> str:
+    def warning(self) -> str:
         """Why nobody should go by it on this text; empty if it is not :attr:`is_low`."""
         if not self.is_low:
             return ""
@@ -111,7 +111,7 @@ def estimate_recall(
         row = _row_of_one(rows[index], finder, generator, of_references=of_references)
         tokens, words = finder.aligner.tokens(row.hypotheses[0]), _words(row)[0]
         # Words by the tokeniser count for the time, and those between spaces for the error.
-        if min(len(tokens), len(words)) >= _PHRASE[0] + MIN_KEPT and len(tokens) <= MAX_LENGTH:
+        if min(len(tokens), len(words)) >= _MIN_PHRASE + MIN_KEPT and len(tokens) <= MAX_LENGTH:
             texts.append(row)
         if len(texts) == segments:
             break
@@ -130,10 +130,10 @@ def estimate_recall(
     return Trust(finder.side, len(clean), sum(clean), len(before), sum(before), of_references)
 
 
-def gauge_result(result: Result) -> dict[str, Trust]:
+def estimate_recalls(result: Result) -> dict[str, Trust]:
     """How far each metric that flags segments can be believed on a text, by the metric's name.
 
-    A metric whose segments are all too short is not gauged.
+    A metric whose segments are all too short has none.
 
     Raises:
         AlignerError: The aligner failed.
@@ -146,11 +146,11 @@ def gauge_result(result: Result) -> dict[str, Trust]:
     return found
 
 
-def trust_sentences(result: Result, gauged: Mapping[str, Trust]) -> list[str]:
-    """What was gauged, a sentence for each metric."""
+def trust_sentences(result: Result, trust: Mapping[str, Trust]) -> list[str]:
+    """What was found of planted errors, a sentence for each metric."""
     return [
-        f"{result.metrics[name].name}, {'; '.join(filter(None, [str(trust), trust.doubt]))}."
-        for name, trust in gauged.items()
+        f"{result.metrics[name].name}, {'; '.join(filter(None, [str(found), found.warning]))}."
+        for name, found in trust.items()
     ]
 
 
@@ -170,7 +170,7 @@ def _corrupt(number: int, texts: Sequence[Row], side: str, generator: Random) ->
         The text; None if no phrase can be added, because all segments are equal.
     """
     words, space = _words(texts[number])
-    size = min(generator.randint(*_PHRASE), len(words) - MIN_KEPT)
+    size = min(generator.randint(_MIN_PHRASE, _MAX_PHRASE), len(words) - MIN_KEPT)
     if side == "source":
         start = generator.randrange(len(words) - size + 1)
         return space.join(words[:start] + words[start + size :])

@@ -118,7 +118,7 @@ class REP(TokenMetric):
     kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
         MarkKind(
             name, "output", "repeated", "repetition", "repeated words",
-            "word repeated beyond the reference", "repetition", listed=PHRASES,
+            "word repeated beyond the reference", "repetition", style="repeated", listed=PHRASES,
             allowed_by="reference",
         )
         for name in (NGRAM, TWICE)
@@ -206,7 +206,7 @@ class REP(TokenMetric):
         if not repetitions:
             return Explanation()
         words = self.tokens.locate(text)
-        found = sorted(_with_starts(hypothesis, repetitions), key=_reading)
+        found = sorted(_with_starts(hypothesis, repetitions), key=_reading_order)
         marks = (mark for pair in found for mark in self._marks(words, *pair))
         return Explanation(tuple(marks), words=words)
 
@@ -251,10 +251,10 @@ class REP(TokenMetric):
             doubled = Counter(find_ngrams(hypothesis, DOUBLED))
             repetitions += _exceeding(TWICE, doubled, allowed_by(references, DOUBLED), min_count=1)
         if repetitions and (self.leave_out or self.leave_out_punctuation):
-            return [item for item in repetitions if not any(map(self._is_out, item.ngram))]
+            return [item for item in repetitions if not any(map(self._is_left_out, item.ngram))]
         return repetitions
 
-    def _is_out(self, token: str) -> bool:
+    def _is_left_out(self, token: str) -> bool:
         is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
         return is_punctuation or token in self.leave_out
 
@@ -262,18 +262,18 @@ class REP(TokenMetric):
 def _exceeding(
     kind: str, counts: Counter[Ngram], allowed: Callable[[Ngram], int], *, min_count: int
 ) -> list[_Repetition]:
-    """The n-grams that occur more often in the hypothesis than they may, at least so often."""
+    """The n-grams that occur more often in the hypothesis than they may, ``min_count`` or more."""
     return [
-        _Repetition(kind, ngram, count, most)
+        _Repetition(kind, ngram, count, max_count)
         for ngram, count in counts.items()
-        if count >= min_count and count > (most := allowed(ngram))
+        if count >= min_count and count > (max_count := allowed(ngram))
     ]
 
 
 def _with_starts(
     tokens: Tokens, repetitions: Sequence[_Repetition]
 ) -> list[tuple[Sequence[int], _Repetition]]:
-    """The n-grams with the places where they start, from one look at the text for each length."""
+    """The n-grams with the positions where they start, by one pass over the text a length."""
     starts: dict[Ngram, list[int]] = {item.ngram: [] for item in repetitions}
     for n in sorted({len(ngram) for ngram in starts}):
         for start, ngram in enumerate(find_ngrams(tokens, n)):
@@ -282,8 +282,8 @@ def _with_starts(
     return [(starts[item.ngram], item) for item in repetitions]
 
 
-def _reading(repetition: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
-    """Orders repetitions as a reader meets them; of several at one place, the longest first."""
+def _reading_order(repetition: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
+    """The order in which a reader meets repetitions; at one position, the longest comes first."""
     starts, item = repetition
     return starts, item.kind, -len(item.ngram)
 

@@ -1,4 +1,4 @@
-"""The trust gauge: it finds what stands out, and nothing where the model knows nothing."""
+"""Planted errors: a finder finds what stands out, and nothing where the model knows nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coverage_eval.coverage.omissions import FittedFlags, Omissions
 from coverage_eval.coverage.trust import (
     Trust,
     estimate_recall,
-    gauge_result,
+    estimate_recalls,
     trust_sentences,
 )
 from coverage_eval.repetition.rep import REP
@@ -74,26 +74,26 @@ def test_the_sentence_says_both_numbers():
     )
     assert "0 of 0 inserted phrases" in str(Trust("target", 0, 0, 0, 0, of_references=True))
     assert Trust("source", 0, 0, 0, 0, of_references=True).is_low
-    assert "finds so little" in Trust("source", 50, 3, 50, 1, of_references=False).doubt
+    assert "finds so little" in Trust("source", 50, 3, 50, 1, of_references=False).warning
     everywhere = Trust("source", 0, 0, 100, 100, of_references=False)
-    assert "cannot tell errors from false alarms" in everywhere.doubt
-    assert not Trust("source", 50, 40, 50, 1, of_references=False).doubt
+    assert "cannot tell errors from false alarms" in everywhere.warning
+    assert not Trust("source", 50, 40, 50, 1, of_references=False).warning
 
 
-def test_each_metric_that_flags_is_gauged(special):
-    """A score that finds little says so; short segments are not gauged."""
+def test_each_metric_that_flags_gets_an_estimate(special):
+    """A score that finds little says so; short segments get no estimate."""
     texts = [row.hypotheses[0] for row in ROWS]
     sources = [row.source or "" for row in ROWS]
     dataset = Texts.from_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
     result = measured(dataset, o=Omissions(special), r=REP())
-    gauged = gauge_result(result)
-    assert list(gauged) == ["o"]
-    (sentence,) = trust_sentences(result, gauged)
+    trust = estimate_recalls(result)
+    assert list(trust) == ["o"]
+    (sentence,) = trust_sentences(result, trust)
     assert sentence.startswith("Omissions, on your text: ")
     low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
     assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
     short = measured(Texts.from_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
-    assert gauge_result(short) == {}
+    assert estimate_recalls(short) == {}
 
 
 @pytest.mark.parametrize(
@@ -116,15 +116,15 @@ def test_a_doubtful_column_has_no_say(special, planted, found, false_alarms, is_
     comparison = replace(comparison, trust={"omissions": trust})
     page = make_report(comparison).html
     data = comparison_as_dict(comparison)
-    warning = f"Omissions: do not go by this column: {trust.doubt}."
+    note = f"Omissions: do not go by this column: {trust.warning}."
     verdict, sentences = comparison.verdict, comparison.verdict_sentences
     if is_low:
         assert (verdict.kind, verdict.systems) == ("fewer-errors", ["less"])
-        assert sentences[-1] == f"Omissions has no say: {trust.doubt}."
+        assert sentences[-1] == f"Omissions has no say: {trust.warning}."
     else:
         assert (verdict.kind, verdict.systems) == ("fewer-errors", ["again"])
         assert "again leaves less out" in " ".join(sentences)
-    assert (warning in page) == (warning in data["notes"]) == is_low
+    assert (note in page) == (note in data["notes"]) == is_low
     assert data["trust"]["omissions"]["is_low"] == is_low
 
 

@@ -225,7 +225,7 @@ def _say_how_many_are_found(result: Result) -> None:
     (fitted,) = result.fitted.values()
     assert isinstance(fitted, FittedFlags)
     recall = estimate_recall(fitted.finder, result.rows)
-    say("; ".join(filter(None, [str(recall), recall.doubt])))
+    say("; ".join(filter(None, [str(recall), recall.warning])))
 
 
 def _flag_report(
