@@ -124,7 +124,7 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     }
     keys = ((place, system) for place in FIFTHS for system in result.systems)
     rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
-    many = f"{kind.one}s"
+    many = f"{kind.singular}s"
     title = f"{many.capitalize()} by their place in the output, and what they add to {metric.name}"
     header = ("place", "system", many, f"part of {metric.name}")
     return Table(header, tuple(rows), title, "output-position")
@@ -200,7 +200,7 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
         ("output", "an output", ""),
         ("source", "a source", " of the system named beside it"),
     ):
-        if words := {kind.many: None for kind in kinds if kind.side == side}:
+        if words := {kind.plural: None for kind in kinds if kind.side == side}:
             notes.append(f"[Brackets] in {where}: {' or '.join(words)}{whose}.")
     rows = (
         row

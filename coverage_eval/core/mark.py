@@ -185,8 +185,8 @@ class MarkKind:
         side: ``"source"`` or ``"output"``.
         key: What filters and columns call such words, such as ``dropped``. Several kinds of a
             metric may share one; marks of several metrics with the same key are shown only once.
-        one: A mark, such as ``dropped word``.
-        many: The words marked, such as ``dropped words``.
+        singular: A mark, such as ``dropped word``.
+        plural: The words marked, such as ``dropped words``.
         meaning: What a marked word is, such as ``source word that the output drops``.
         error: The error that marks point at, ``omission``, ``repetition`` or
             ``addition``.
@@ -198,7 +198,6 @@ class MarkKind:
         allowed_by: The text whose own repetitions are no errors, ``reference`` or ``source``; empty
             if all count.
         amount: What :attr:`Mark.amount` is, if it is worth telling, such as ``strength``.
-        least: The smallest amount that a report shows.
         error_threshold: The smallest amount that is an error by itself; 0 if every mark is one.
             Where it is above 0, nearly every word is marked, so a report shows them on demand.
     """
@@ -206,15 +205,14 @@ class MarkKind:
     name: str
     side: str
     key: str
-    one: str
-    many: str
+    singular: str
+    plural: str
     meaning: str
     error: str
     style: str = ""
     listed: str = ""
     allowed_by: str = ""
     amount: str = ""
-    least: float = 0.0
     error_threshold: float = 0.0
 
     @property

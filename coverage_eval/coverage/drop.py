@@ -272,7 +272,7 @@ class SoftDROP(AlignedMetric):
         MarkKind(
             "lost", "source", "lost", "source word that loses coverage", "lost coverage",
             "source word that loses half of its coverage or more", "omission", style="lost",
-            amount="coverage", least=0.1, error_threshold=0.5,
+            amount="coverage", error_threshold=0.5,
         ),
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(

@@ -192,8 +192,8 @@ def test_words_that_overlap_are_one_run():
     """One metric splits off a full stop, and another does not."""
     text = "a house. yes"
     assert bracketed(text, [(2, 7), (2, 8), (0, 1)]) == "[a house.] yes"
-    kind = MarkKind("x", "output", "plain", "", "", "", "addition")
-    hint = MarkKind("y", "output", "hint", "", "", "", "addition", error_threshold=1.0)
+    kind = MarkKind("x", "output", "plain", "", "", "", "addition", "plain")
+    hint = MarkKind("y", "output", "hint", "", "", "", "addition", "hint", error_threshold=1.0)
     marks = [
         (hint, Mark("output", ((2, 8), (9, 12)), "y")), (kind, Mark("output", ((2, 7),), "x")),
     ]  # fmt: skip

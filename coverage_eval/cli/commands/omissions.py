@@ -250,7 +250,7 @@ def _flag_report(
     interval = score.interval
     between = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
     table = Table(
-        ("segment", metric.kinds[0].one, "output"),
+        ("segment", metric.kinds[0].singular, "output"),
         [row(index) for index in worst],
         f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{between})",
         notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",)
