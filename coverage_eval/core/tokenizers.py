@@ -161,11 +161,19 @@ class Tokenizer:
         >>> Tokenizer("13a").locate("Tom &amp; Jerry").spans
         ((0, 3), (4, 9), (10, 15))
         """
-        text = segment_text(segment)
+        text, tokens = segment_text(segment), self._unstemmed(segment)
+        lowered = text.lower() if self.lowercase else text
+        is_rewritten = self.name == "13a" and _IS_REWRITTEN.search(lowered)
+        if len(lowered) == len(text) and not is_rewritten:
+            return Words(text, tuple(find_tokens(lowered, tokens)))
         split, origins = _rewrite(text, self.name, lowercase=self.lowercase)
         origins.append((len(text), len(text)))
-        spans = find_tokens(split, replace(self, stem=0)(segment))
+        spans = find_tokens(split, tokens)
         return Words(text, tuple((origins[a][0], origins[max(a, b - 1)][a < b]) for a, b in spans))
+
+    @cached_property
+    def _unstemmed(self) -> Tokenizer:
+        return replace(self, stem=0) if self.stem else self
 
     @cached_property
     def whole(self) -> Tokenizer:
@@ -211,6 +219,8 @@ _REWRITTEN = (
 )
 """What ``13a`` replaces before it splits a text, in this order."""
 
+_IS_REWRITTEN = re.compile("|".join(old for old, _ in _REWRITTEN))
+
 _SPACE_MARK = "▁"
 """SentencePiece's mark of a space."""
 
@@ -250,21 +260,37 @@ def find_tokens(text: str, tokens: Sequence[str]) -> list[Span]:
     """
     spans: list[Span] = []
     end = 0
+    has_marks = _SPACE_MARK in text
     for number, token in enumerate(tokens):
-        spelt = token if _SPACE_MARK in text else token.replace(_SPACE_MARK, "")
-        start = end
-        while text[start : start + 1].isspace() and not (spelt and text.startswith(spelt, start)):
-            start += 1
-        if not text.startswith(spelt, start):
-            start = text.find(spelt, start, start + _MAX_SHIFT + len(spelt))
-            following = "".join(tokens[number : number + _SYNC]).replace(_SPACE_MARK, "")[:_SYNC]
-            there = "".join(text[start : start + _MAX_SHIFT].split())[: len(following)]
-            if start < 0 or there != following:
-                continue
-        spans += [_between(text, end, start)] * (number - len(spans))
-        end = start + len(spelt)
-        spans.append((start, end))
+        spelt = token if has_marks else token.replace(_SPACE_MARK, "")
+        start = text.find(spelt, end, end + _MAX_SHIFT + len(spelt)) if spelt else -1
+        if start < 0 or text[end:start].strip():
+            start = _search_token(text, end, spelt, tokens[number : number + _SYNC])
+        if start >= 0:
+            spans += [_between(text, end, start)] * (number - len(spans))
+            end = start + len(spelt)
+            spans.append((start, end))
     return spans + [_between(text, end, len(text))] * (len(tokens) - len(spans))
+
+
+def _search_token(text: str, end: int, token: str, following: Sequence[str]) -> int:
+    """Where a token is found behind much white space, or characters that differ; −1 if nowhere.
+
+    Args:
+        text: The text.
+        end: Where the token before it ends.
+        token: The token.
+        following: The token as the tokeniser writes it, and those after it; some must follow.
+    """
+    start = len(text) - len(text[end:].lstrip())
+    if not token:
+        return -1
+    if text.startswith(token, start):
+        return start
+    start = text.find(token, start, start + _MAX_SHIFT + len(token))
+    expected = "".join(following).replace(_SPACE_MARK, "")[:_SYNC]
+    there = "".join(text[start : start + _MAX_SHIFT].split())[: len(expected)]
+    return start if there == expected else -1
 
 
 def _between(text: str, start: int, end: int) -> Span:
