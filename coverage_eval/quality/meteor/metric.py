@@ -6,7 +6,7 @@ Meteor has 23 sufficient statistics, and the score of a corpus is that of their 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,7 +18,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
 from coverage_eval.core.text_metric import TextMetric
-from coverage_eval.core.tokenizers import Segment
+from coverage_eval.core.tokenizers import Segment, Span, Words, find_tokens, segment_text
 from coverage_eval.quality.meteor.matching import (
     EXACT,
     MODULES,
@@ -155,13 +155,15 @@ def _weighted_ratio(counts: NDArray[np.float64], side: int) -> NDArray[np.float6
 
 
 class _AlignedPair(NamedTuple):
-    """The tokens of a hypothesis and a reference, and the matches between them."""
+    """The tokens of a hypothesis and its best reference, and the matches between them."""
 
     hypothesis: list[str]
     reference: list[str]
     matches: list[Match]
     counts: list[int]
     """The 23 statistics."""
+    best: int = 0
+    """Which reference it is, from 0."""
 
 
 @dataclass(frozen=True)
@@ -172,25 +174,34 @@ class MeteorMatch:
         kind: ``"exact"``, ``"stem"``, ``"synonym"`` or ``"paraphrase"``.
         hypothesis: The matched words of the hypothesis.
         reference: The matched words of the reference.
-        hypothesis_start: Position of the first matched word of the hypothesis, from 0.
-        reference_start: Position of the first matched word of the reference, from 0.
+        hypothesis_span: The characters of these words in the hypothesis as the user wrote it.
+        reference_span: The characters of these words in the reference as the user wrote it.
+        numbers: The number of the first matched word in both, from 1.
     """
 
     kind: str
     hypothesis: tuple[str, ...]
     reference: tuple[str, ...]
-    hypothesis_start: int
-    reference_start: int
+    hypothesis_span: Span
+    reference_span: Span
+    numbers: tuple[int, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """The match as plain values; positions from 0."""
-        return asdict(self)
+        """The match as plain values: its words, and the characters where they start and end."""
+        return {
+            "kind": self.kind,
+            "hypothesis": list(self.hypothesis),
+            "reference": list(self.reference),
+            "hypothesis_start": self.hypothesis_span[0],
+            "hypothesis_end": self.hypothesis_span[1],
+            "reference_start": self.reference_span[0],
+            "reference_end": self.reference_span[1],
+        }
 
     def __str__(self) -> str:
-        """Both texts, the kind of match, and both starts, counted from 1."""
+        """Both texts, the kind of match, and the numbers of both first words."""
         words = f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)}"
-        starts = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
-        return f"{words} ({self.kind}) {starts}"
+        return f"{words} ({self.kind}) {self.numbers[0]}-{self.numbers[1]}"
 
 
 @dataclass(frozen=True)
@@ -280,8 +291,10 @@ class METEOR(TextMetric):
     ) -> list[MeteorMatch]:
         """All matches of a segment with its best reference, in the order of the reference."""
         texts = Texts.from_segment(hypothesis, reference, source)
-        (pair,) = self.fit(texts.sample).align(texts.sample.rows)
-        return _matches(pair)
+        (row,) = texts.sample.rows
+        fitted = self.fit(texts.sample)
+        (pair,) = fitted.align([row])
+        return fitted.matches(row, row.hypotheses[0], pair)
 
 
 class FittedMETEOR(Fitted):
@@ -317,7 +330,35 @@ class FittedMETEOR(Fitted):
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """Precision, recall and penalty of each score, 0 to 1, and the inexact matches."""
         for row in batch.rows:
-            yield tuple(map(_explain_pair, self.align([row])))
+            pairs = zip(row.hypotheses, self.align([row]), strict=True)
+            yield tuple(_explain_pair(pair, self.matches(row, text, pair)) for text, pair in pairs)
+
+    def matches(self, row: Row, hypothesis: Segment, pair: _AlignedPair) -> list[MeteorMatch]:
+        """All matches of a hypothesis with its best reference, in the order of the reference."""
+        hyp = self._locate(hypothesis, pair.hypothesis)
+        ref = self._locate(row.references[pair.best], pair.reference)
+        matches = []
+        for position, (start, length, reference_length, module) in pair.matches:
+            end, reference_end = start + length, position + reference_length
+            matches.append(
+                MeteorMatch(
+                    MODULES[module],
+                    tuple(pair.hypothesis[start:end]),
+                    tuple(pair.reference[position:reference_end]),
+                    (hyp.spans[start][0], hyp.spans[end - 1][1]),
+                    (ref.spans[position][0], ref.spans[reference_end - 1][1]),
+                    (start + 1, position + 1),
+                )
+            )
+        return matches
+
+    def _locate(self, segment: Segment, tokens: list[str]) -> Words:
+        """The tokens as words of the user's own text."""
+        text = segment_text(segment)
+        lowered = text.lower() if self.metric.norm or self.metric.lower else text
+        return Words(
+            text, tuple(find_tokens(lowered if len(lowered) == len(text) else text, tokens))
+        )
 
     def align(self, rows: Sequence[Row]) -> list[_AlignedPair]:
         """Align each hypothesis with its best reference, row by row.
@@ -339,7 +380,7 @@ class FittedMETEOR(Fitted):
                 if len(choices) > 1:
                     scores = score_parts(np.array([pair.counts for pair in choices])).score
                     best = int(np.argmax(scores))
-                pairs.append(choices[best])
+                pairs.append(choices[best]._replace(best=best))
         return pairs
 
     def _align(
@@ -368,17 +409,8 @@ class FittedMETEOR(Fitted):
         return split_words(text)
 
 
-def _explain_pair(pair: _AlignedPair) -> Explanation:
+def _explain_pair(pair: _AlignedPair, matches: Sequence[MeteorMatch]) -> Explanation:
     precision, recall, penalty, _ = map(float, score_parts(np.array(pair.counts)))
-    inexact = [match for match in _matches(pair) if match.kind != MODULES[EXACT]]
+    inexact = [match for match in matches if match.kind != MODULES[EXACT]]
     detail = {"precision": precision, "recall": recall, "penalty": penalty}
     return Explanation(detail={**detail, "inexact_matches": inexact})
-
-
-def _matches(pair: _AlignedPair) -> list[MeteorMatch]:
-    matches = []
-    for position, (start, length, reference_length, module) in pair.matches:
-        hypothesis = tuple(pair.hypothesis[start : start + length])
-        reference = tuple(pair.reference[position : position + reference_length])
-        matches.append(MeteorMatch(MODULES[module], hypothesis, reference, start, position))
-    return matches

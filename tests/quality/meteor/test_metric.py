@@ -63,10 +63,17 @@ def test_evidence_is_what_the_statistics_count(metric, hyp, ref):
             counted = named[f"{kind}_{side}_content"] + named[f"{kind}_{side}_function"]
             texts = [m.hypothesis if side == "hyp" else m.reference for m in found]
             assert counted == sum(map(len, texts))
-    if not (metric.norm or metric.lower):
-        for match in matches:
-            end = match.hypothesis_start + len(match.hypothesis)
-            assert tuple(hyp.split(" ")[match.hypothesis_start : end]) == match.hypothesis
+    for match in matches:
+        for text, words, (start, end) in (
+            (hyp, match.hypothesis, match.hypothesis_span),
+            (ref, match.reference, match.reference_span),
+        ):
+            assert 0 <= start < end <= len(text)
+            if not metric.norm:
+                written = text.lower() if metric.lower else text
+                assert written[start:end].split() == list(words)
+    numbers = [match.numbers for match in matches]
+    assert all(hypothesis and reference for hypothesis, reference in numbers)
 
 
 def test_spaces_tabs_line_ends_and_form_feeds_separate_tokens():
