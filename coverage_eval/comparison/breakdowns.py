@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, product
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,13 @@ from coverage_eval.comparison.evidence import (
     spans_on,
 )
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.mark import PHRASES, WORDS, MarkKind
+from coverage_eval.core.mark import PHRASES, WORDS
 from coverage_eval.core.report import Cell, Table
 from coverage_eval.core.result import Result
-from coverage_eval.core.tokenizers import Tokenizer, segment_text
+from coverage_eval.core.tokenizers import Tokenizer, Words, segment_text
 from coverage_eval.registry import METRICS, metric_class
+
+T = TypeVar("T", str, tuple[str, str])
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 """The lower end of each class of lengths, in words."""
@@ -39,72 +42,63 @@ DEFAULT_TOP = 5
 
 def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
     """Every metric by the length of the source."""
-    names = [
+    classes = [
         *(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)),
         f"{LENGTHS[-1]}+",
     ]
     columns = result.of(Columns)
     tokens = columns.source_tokens if columns else Tokenizer()
     lengths = [len(tokens(row.source or "")) for row in result.rows]
-    classes = np.searchsorted(LENGTHS, lengths, side="right") - 1
+    numbers = np.searchsorted(LENGTHS, lengths, side="right") - 1
     rows = []
-    for number in np.unique(classes).tolist():
-        members = classes == number
+    for number in np.unique(numbers).tolist():
+        members = numbers == number
         for system in result.systems:
             scores = [
                 metric.scores_of(
-                    result.statistics_of(key, system)[members].sum(axis=0, keepdims=True)
+                    result.statistics_of(name, system)[members].sum(axis=0, keepdims=True)
                 )[0]
-                for key, metric in result.metrics.items()
+                for name, metric in result.metrics.items()
             ]
-            rows.append((names[number], int(members.sum()), system, *scores))
+            rows.append((classes[number], int(members.sum()), system, *scores))
     labels = [metric.name for metric in result.metrics.values()]
     header = ("source words", "segments", "system", *labels)
     return Table(header, tuple(rows), "By length of the source, in words", "source-length")
 
 
-def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
-    """DROP by the place of a word in the source."""
-    kind, expected, marked = _count_words(
-        result, lambda words, position: FIFTHS[5 * position // len(words)]
-    )
-    rows = tuple(
-        (*key, expected[key], marked[key], 100.0 * marked[key] / expected[key])
-        for key in ((place, system) for place in FIFTHS for system in result.systems)
-        if expected[key]
-    )
-    title = f"{kind.key.capitalize()} source words by their place in the source sentence"
-    header = ("place", "system", "expected", kind.key, f"% {kind.key}")
-    return Table(header, rows, title, "source-position")
-
-
-def _count_words(
-    result: Result, key_of: Callable[[Sequence[str], int], str]
-) -> tuple[MarkKind, Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """How source words are marked, and by key and system how many are expected and marked.
-
-    Args:
-        result: The systems.
-        key_of: The key of a word, from the source's words and its position from 0.
-    """
-    (name, kind), *_others = listed_kinds(result, WORDS)
-    expected: Counter[tuple[str, str]] = Counter()
-    marked: Counter[tuple[str, str]] = Counter()
+def _expected_words(result: Result, name: str) -> Iterator[tuple[str, Words, int, bool]]:
+    """Each source word that should be translated: system, words, its position, if it is marked."""
     for system in result.systems:
         for explanation in result.evidence_of(name, system):
-            words = explanation.words
-            if words is None:
+            if explanation.words is None:
                 continue
-            wrong = spans_on("source", explanation.marks)
+            marked = spans_on("source", explanation.marks)
             for position in explanation.expected:
-                key = (key_of(words, position), system)
-                expected[key] += 1
-                marked[key] += words.spans[position] in wrong
-    return kind, expected, marked
+                is_marked = explanation.words.spans[position] in marked
+                yield system, explanation.words, position, is_marked
+
+
+def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
+    """Dropped words by their position in the source."""
+    (name, kind), *_others = listed_kinds(result, WORDS)
+    expected: Counter[tuple[str, str]] = Counter()
+    dropped: Counter[tuple[str, str]] = Counter()
+    for system, words, position, is_dropped in _expected_words(result, name):
+        key = (FIFTHS[5 * position // len(words)], system)
+        expected[key] += 1
+        dropped[key] += is_dropped
+    rows = [
+        (*key, expected[key], dropped[key], 100.0 * dropped[key] / expected[key])
+        for key in product(FIFTHS, result.systems)
+        if expected[key]
+    ]
+    title = f"{kind.key.capitalize()} source words by their place in the source sentence"
+    header = ("place", "system", "expected", kind.key, f"% {kind.key}")
+    return Table(header, tuple(rows), title, "source-position")
 
 
 def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
-    """REP by the place of repetitions in the output; a system's parts sum to its REP."""
+    """Repetitions by their position in the output; a system's parts sum to its REP."""
     (name, kind), *_others = listed_kinds(result, PHRASES)
     metric = result.metrics[name]
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
@@ -122,15 +116,17 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     words = {
         system: int(result.statistics_of(name, system)[:, -1].sum()) for system in result.systems
     }
-    keys = ((place, system) for place in FIFTHS for system in result.systems)
-    rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
+    rows = [
+        (*key, counts[key], 100.0 * parts[key] / words[key[1]])
+        for key in product(FIFTHS, result.systems)
+    ]
     many = f"{kind.singular}s"
     title = f"{many.capitalize()} by their place in the output, and what they add to {metric.name}"
     header = ("place", "system", many, f"part of {metric.name}")
     return Table(header, tuple(rows), title, "output-position")
 
 
-def _most(counts: Counter[tuple[str, str]], top: int) -> list[tuple[tuple[str, str], int]]:
+def _commonest(counts: Counter[T], top: int) -> list[tuple[T, int]]:
     """The commonest entries with their counts; ties are in alphabetical order."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
 
@@ -142,13 +138,17 @@ def most_dropped_words(result: Result, top: int) -> Table:
         result: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
-    kind, expected, marked = _count_words(result, lambda words, position: words[position])
+    (name, kind), *_others = listed_kinds(result, WORDS)
+    expected: Counter[tuple[str, str]] = Counter()
+    dropped: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for system, words, position, is_dropped in _expected_words(result, name):
+        expected[system, words[position]] += 1
+        if is_dropped:
+            dropped[system][words[position]] += 1
     rows = [
-        (system, word, times, expected[word, system], 100.0 * times / expected[word, system])
+        (system, word, times, expected[system, word], 100.0 * times / expected[system, word])
         for system in result.systems
-        for (word, _), times in _most(
-            Counter({key: n for key, n in marked.items() if n and key[1] == system}), top
-        )
+        for word, times in _commonest(dropped[system], top)
     ]
     header = ("system", "word", kind.key, "expected", f"% {kind.key}")
     title = f"Source words {kind.key} most often"
@@ -171,7 +171,7 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
             keys = [(mark.phrase or mark.text, mark.kind) for mark in explanation.marks]
             times.update(keys)
             segments.update(set(keys))
-        rows += [(system, *key, count, segments[key]) for key, count in _most(times, top)]
+        rows += [(system, *key, count, segments[key]) for key, count in _commonest(times, top)]
     header = ("system", "n-gram", "kind", "times", "segments")
     beyond = f" beyond the {kind.allowed_by}" if kind.allowed_by else ""
     title = f"N-grams {kind.key} most often{beyond}"
@@ -192,9 +192,7 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
         top: Segments of each metric and system; ties are in the order of the text.
     """
     others = [system for system in result.systems if system != baseline]
-    kinds = [
-        kind for of_metric in marking(result).values() for kind in of_metric if not kind.on_demand
-    ]
+    kinds = [kind for kind in chain(*marking(result).values()) if not kind.on_demand]
     notes = []
     for side, where, whose in (
         ("output", "an output", ""),
@@ -202,14 +200,11 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
     ):
         if words := {kind.plural: None for kind in kinds if kind.side == side}:
             notes.append(f"[Brackets] in {where}: {' or '.join(words)}{whose}.")
-    rows = (
-        row
-        for name in result.metrics
-        for systems in ([[baseline, other] for other in others] or [[baseline]])
-        for row in _texts(
-            result, name, systems, top, with_source=any(kind.side == "source" for kind in kinds)
-        )
-    )
+    with_source = any(kind.side == "source" for kind in kinds)
+    rows: list[tuple[Cell, ...]] = []
+    for name in result.metrics:
+        for systems in [[baseline, other] for other in others] or [[baseline]]:
+            rows += _segment_rows(result, name, systems, top, with_source=with_source)
     return Table(
         ("metric", "segment", "text", "score", "words"),
         tuple(rows),
@@ -219,7 +214,7 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
     )
 
 
-def _texts(
+def _segment_rows(
     result: Result, name: str, systems: Sequence[str], top: int, *, with_source: bool
 ) -> Iterator[tuple[Cell, ...]]:
     """The rows of a metric's segments: of two systems where they differ most, or one's worst."""
@@ -301,16 +296,16 @@ def break_down(
     if not result.kept:
         raise ValueError("this needs the texts, but there are only statistics")
     if names is None:
-        names = [name for name, item in BREAKDOWNS.items() if not _missing(result, item)]
+        names = [name for name, item in BREAKDOWNS.items() if not _missing_input(result, item)]
     for name in names:
         if name not in BREAKDOWNS:
             raise ValueError(f"unknown breakdown {name!r}; one of {', '.join(BREAKDOWNS)}")
-        if missing := _missing(result, BREAKDOWNS[name]):
+        if missing := _missing_input(result, BREAKDOWNS[name]):
             raise ValueError(f"breakdown {name} needs {missing}")
     return [BREAKDOWNS[name].make(result, top) for name in names]
 
 
-def _missing(result: Result, item: Breakdown) -> str | None:
+def _missing_input(result: Result, item: Breakdown) -> str | None:
     """What a breakdown lacks, or None."""
     if item.needs is not None and not listed_kinds(result, item.needs):
         metrics = (metric_class(name) for name in METRICS)

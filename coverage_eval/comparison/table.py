@@ -240,8 +240,7 @@ class Comparison:
         return render(comparison_report(self, signature=False), "text")
 
     def _repr_markdown_(self) -> str:
-        title = " ".join(_sentences(self))
-        return render(Report((comparison_table(self),), title=title), "markdown")
+        return render(comparison_report(self), "markdown")
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
@@ -277,32 +276,29 @@ def comparison_report(
             says what the figures are, and each sentence of the verdict is a line. Data for
             programs always have them.
     """
-    table = comparison_table(comparison)
-    sentences = _sentences(comparison)
-    tables = [replace(table, formats=PEOPLE), *(replace(t, formats=PEOPLE) for t in breakdowns)]
-    if not signature:
-        note = brief_note(comparison, comparison.baseline)
-        tables[0] = replace(tables[0], notes=(note,), signatures=())
+    values = comparison_as_dict(comparison)
+    is_tested = comparison.others and comparison.test.resamples
+    sentences = comparison.verdict_sentences if is_tested else ()
+    table, tables = comparison_table(comparison), []
+    if signature:
+        signatures = tuple(comparison.signatures.values())
+        table = replace(table, notes=tuple(values["notes"]), signatures=signatures)
+    else:
+        table = replace(table, notes=(brief_note(comparison, comparison.baseline),))
         if sentences:
-            tables.insert(0, Table((), (), notes=sentences, formats=PEOPLE))
+            tables.append(Table((), (), notes=sentences, formats=PEOPLE))
+    tables += [replace(shown, formats=PEOPLE) for shown in (table, *breakdowns)]
     records = list(_records(comparison))
     scores = [(record[_COLUMNS.index("score")],) for record in records]
     tables += [Table(_COLUMNS, records, formats=ROWS), Table(("score",), scores, formats=NUMBERS)]
-    values = comparison_as_dict(comparison)
     if breakdowns:
         values["breakdowns"] = [table.to_dict() for table in breakdowns]
     return Report(tuple(tables), values, " ".join(sentences) if signature else "")
 
 
-def _sentences(comparison: Comparison) -> tuple[str, ...]:
-    """The sentences of the verdict, if systems were tested."""
-    is_tested = comparison.others and comparison.test.resamples
-    return comparison.verdict_sentences if is_tested else ()
-
-
 def comparison_table(comparison: Comparison) -> Table:
-    """The table of systems and metrics, with its notes and signatures."""
-    metrics = comparison.metrics
+    """The table of systems and metrics."""
+    metrics = comparison.measured.metrics
     arrows = {True: " ↑", False: " ↓", None: ""}
     names = [metric.name for metric in metrics.values()]
     rows: list[tuple[Cell, ...]] = []
@@ -311,8 +307,6 @@ def comparison_table(comparison: Comparison) -> Table:
     return Table(
         ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in metrics.values())),
         rows,
-        notes=tuple(comparison_notes(comparison)),
-        signatures=tuple(comparison.signatures.values()),
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
 
@@ -341,7 +335,7 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
             )
     return {
         "baseline": comparison.baseline,
-        "segments": comparison.segments,
+        "segments": comparison.measured.segments,
         "test": test.test if test.resamples else None,
         "resamples": test.resamples,
         "seed": test.seed,
@@ -388,15 +382,15 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
 
 def _segments(comparison: Comparison) -> str:
     """How many segments there are, and whether they are too few."""
-    number = f"{comparison.segments:,} segments"
-    if comparison.segments < MIN_SEGMENTS and comparison.test.resamples > 0:
-        return f"{number}: too few for intervals and tests to say much"
-    return number
+    segments = comparison.measured.segments
+    is_few = segments < MIN_SEGMENTS and comparison.test.resamples > 0
+    few = ": too few for intervals and tests to say much" if is_few else ""
+    return f"{segments:,} segments{few}"
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
-    test, metrics = comparison.test, comparison.metrics.values()
+    test, metrics = comparison.test, comparison.measured.metrics
     notes = [f"{_segments(comparison)}."]
     if test.resamples:
         resamples = f"{test.resamples:,} resamples, seed {test.seed}"
@@ -407,9 +401,9 @@ def comparison_notes(comparison: Comparison) -> list[str]:
                 "Holm-corrected in each metric over the systems, in the verdict over all pairs and "
                 "metrics)."
             )
-    notes += [metric.table_limits for metric in metrics if metric.table_limits]
+    notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
     return notes + [
-        f"{comparison.metrics[name].name}: do not go by this column: {trust.warning}."
+        f"{metrics[name].name}: do not go by this column: {trust.warning}."
         for name, trust in comparison.trust.items()
         if trust.is_low
     ]

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.quality.meteor.words import Word
+from coverage_eval.quality.meteor.words import Word, find_synsets
 
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 
@@ -152,13 +152,13 @@ def _group_positions(words: Sequence[Word], kind: Callable[[Word], T]) -> dict[T
 
 def _find_synonyms(word: Word, by_word: Mapping[Word, list[int]]) -> list[int]:
     """The positions of other words that share a synset with a word."""
-    key, synsets = word.key, word.synsets
+    key, synsets = word.key, find_synsets(word.text)
     if not synsets:
         return []
     return sorted(
         position
         for other, positions in by_word.items()
-        if other.key != key and not synsets.isdisjoint(other.synsets)
+        if other.key != key and not synsets.isdisjoint(find_synsets(other.text))
         for position in positions
     )
 

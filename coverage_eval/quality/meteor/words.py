@@ -143,7 +143,7 @@ def java_hash(text: str) -> int:
 
 
 class Word:
-    """Meteor's properties of a word; stem and synsets are looked up on demand.
+    """Meteor's properties of a word; its stem is looked up on demand.
 
     Attributes:
         text: The word.
@@ -160,11 +160,6 @@ class Word:
     def stem_key(self) -> int:
         """The number that Meteor's stem matcher compares; stems keep their case."""
         return java_hash(load_stemmer()(self.text))
-
-    @cached_property
-    def synsets(self) -> frozenset[str]:
-        """The synset numbers of the word and of its base forms."""
-        return find_synsets(self.text)
 
 
 @cache
@@ -202,6 +197,7 @@ _SUFFIX_RULES = (
 )  # fmt: skip
 
 
+@cache
 def find_synsets(word: str) -> frozenset[str]:
     """The synset numbers of a word and of its base forms."""
     entries = read_synsets()

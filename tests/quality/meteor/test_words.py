@@ -16,6 +16,7 @@ from coverage_eval.quality.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.quality.meteor.words import (
     MIN_WORDS,
     check_english,
+    find_synsets,
     get_word,
     java_hash,
     normalize,
@@ -61,7 +62,7 @@ def test_function_words_are_looked_up_in_lower_case():
     ],
 )
 def test_synonyms_share_a_synset(one, other, related):
-    shared = get_word(one).synsets & get_word(other).synsets
+    shared = find_synsets(one) & find_synsets(other)
     assert bool(shared) == related
 
 
