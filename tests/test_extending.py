@@ -1,12 +1,15 @@
-"""The steps of the site for a metric, a check, a loader and a transformation, on a copy."""
+"""The page on the code: its walk through the code is the code's, and its steps work on a copy."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -14,6 +17,61 @@ from tests.comparison.systems import read_blocks
 from tests.conftest import DEPENDENCIES, ROOT, run_python
 
 PAGE = ROOT / "notebooks" / "docs" / "pages" / "extending.md"
+
+EXCERPTS = re.findall(
+    r'^```python title="(\S+\.py): ([\w.]+)"\n(.*?)^```$',
+    PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL,
+)  # fmt: skip
+"""The steps of the walk: file, function, lines of it."""
+
+
+def lines_of(file: str, name: str) -> list[str]:
+    """The lines of a function, with its decorators, without the spaces around them."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found: ast.AST = ast.parse(text)
+    for part in name.split("."):
+        (found,) = (node for node in ast.walk(found) if getattr(node, "name", "") == part)
+    assert isinstance(found, ast.FunctionDef)
+    first = min(node.lineno for node in (found, *found.decorator_list))
+    return [line.strip() for line in text.splitlines()[first - 1 : found.end_lineno]]
+
+
+@pytest.mark.parametrize(("file", "name", "excerpt"), EXCERPTS, ids=[item[1] for item in EXCERPTS])
+def test_the_walk_shows_the_code_as_it_is(file, name, excerpt):
+    """Its lines in their order; between those without dots, there is no other line of code."""
+    lines = iter(lines_of(file, name))
+    may_skip = True
+    for shown in map(str.strip, excerpt.splitlines()):
+        if shown == "...":
+            may_skip = True
+            continue
+        for line in lines:
+            if line == shown:
+                break
+            assert may_skip, f"{line} is missing before {shown}"
+        else:
+            pytest.fail(f"no such line: {shown}")
+        may_skip = False
+
+
+def test_the_walk_is_the_way_of_a_line(run_cli, tmp_path):
+    (tmp_path / "hyp").write_text("a red red house\n")
+    (tmp_path / "ref").write_text("a red house\n")
+    steps = [(str(ROOT / file), name.rpartition(".")[2]) for file, name, _ in EXCERPTS]
+    entered: list[tuple[str, str]] = []
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        step = (frame.f_code.co_filename, frame.f_code.co_name)
+        if event == "call" and step in steps and step not in entered:
+            entered.append(step)
+
+    sys.setprofile(watch)
+    try:
+        printed = run_cli("rep", "hyp", "ref", cwd=tmp_path).stdout
+    finally:
+        sys.setprofile(None)
+    assert printed.endswith(" = 66.67\n")
+    assert entered == steps
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +82,9 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("coverage_eval", "fast_align_wrapper"):
         ignored = shutil.ignore_patterns("__pycache__", "frontend", "src")
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
-    files = re.findall(r'^```python title="(.*?)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+    files = re.findall(r'^```python title="(\S+)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
     changes = re.findall(r"^```diff\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert (len(files), len(changes)) == (3, 4)
+    assert (len(files), len(changes)) == (3, 5)
     for name, content in files:
         assert not (folder / name).exists()
         (folder / name).write_text(content, encoding="utf-8")
@@ -45,12 +103,23 @@ def test_the_metric_has_a_command_and_a_column(extended):
     (extended / "hyp").write_text("a red red house\n")
     (extended / "ref").write_text("a red house\n")
     scored = run(extended, "-m", "coverage_eval", "length", "hyp", "ref")
-    assert scored == "Length|refs:1|case:mixed|tok:none|version:0.1.0 = 133.33\n"
+    assert scored == "Length|refs:1|letters:no|case:mixed|tok:none|version:0.1.0 = 133.33\n"
     table = run(
         extended, "-m", "coverage_eval", "compare", "--ref", "ref", "hyp", "--metrics",
         "rep,length", "-f", "csv",
     )  # fmt: skip
     assert "hyp,Length,133.33" in table
+
+
+def test_the_option_is_in_the_command_its_help_and_the_signature(extended):
+    (extended / "hyp").write_text("a red red house\n")
+    (extended / "ref").write_text("a red house\n")
+    command = ("-m", "coverage_eval", "length", "hyp", "ref", "--letters")
+    signature = "Length|refs:1|letters:yes|case:mixed|tok:none|version:0.1.0"
+    assert run(extended, *command) == f"{signature} = 133.33\n"
+    assert re.search(
+        r"--letters +Count letters in place of words.", run(extended, *command, "--help-all")
+    )
 
 
 def test_the_check_warns(extended):
