@@ -66,20 +66,17 @@ class Binary:
         path: Its path.
         version: The answer of our own aligner to ``--version``; None for any other fast_align,
             which only has the options of the original.
+        command: The start of the command line; our own aligner ends when this process ends.
     """
 
     path: Path
     version: str | None
+    command: tuple[str, ...]
 
     @property
     def is_ours(self) -> bool:
         """Whether it is this project's aligner, which has more options."""
         return self.version is not None
-
-    @property
-    def command(self) -> list[str]:
-        """The start of the command line; our own aligner ends when this process ends."""
-        return [str(self.path), *(["--parent", str(os.getpid())] if self.is_ours else [])]
 
 
 def installed_from() -> str:
@@ -133,7 +130,9 @@ def find_fast_align() -> Binary:
                 "fast_align"
             )
         path = Path(program).resolve()
-    return Binary(path, _version(path, path.stat().st_mtime_ns))
+    version = _version(path, path.stat().st_mtime_ns)
+    options = () if version is None else ("--parent", str(os.getpid()))
+    return Binary(path, version, (str(path), *options))
 
 
 def find_threads(threads: int | None = None) -> int | None:

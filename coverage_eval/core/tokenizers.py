@@ -81,11 +81,6 @@ between words, as a range of a regular expression."""
 WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
 
 
-def without_line_end(text: str) -> str:
-    """The text of a line without a final ``\\n`` or ``\\r\\n``."""
-    return text[:-1].removesuffix("\r") if text.endswith("\n") else text
-
-
 def tokenize(segment: Segment) -> Sequence[str]:
     """Split a segment at runs of ASCII space and tab; a list of tokens is returned unchanged.
 
@@ -102,7 +97,7 @@ def tokenize(segment: Segment) -> Sequence[str]:
     if not isinstance(segment, str):
         return segment
     if segment.endswith("\n"):
-        segment = without_line_end(segment)
+        segment = segment[:-1].removesuffix("\r")
     tokens = segment.replace("\t", " ").split(" ")
     return [token for token in tokens if token] if "" in tokens else tokens
 
@@ -205,8 +200,10 @@ class Tokenizer:
 
 
 def segment_text(segment: Segment) -> str:
-    """A segment as one text: a list of tokens has a space between each."""
-    return without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
+    """A segment as one text without a line end: a list of tokens has a space between each."""
+    if not isinstance(segment, str):
+        return " ".join(segment)
+    return segment[:-1].removesuffix("\r") if segment.endswith("\n") else segment
 
 
 _REWRITTEN = (

@@ -216,7 +216,7 @@ def test_where_the_executable_is_found(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     for name in (foreign, tmp_path, "fast_align"):
         monkeypatch.setenv("FAST_ALIGN", str(name))
-        assert find_fast_align() == Binary(foreign, None)
+        assert find_fast_align() == Binary(foreign, None, (str(foreign),))
 
 
 def test_a_missing_word_aligner_is_an_error(tmp_path, monkeypatch):
