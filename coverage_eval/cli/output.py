@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -15,8 +16,8 @@ from coverage_eval.cli.messages import discard, say, tolerate_closed_pipe
 from coverage_eval.cli.output_options import Output, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.features import Feature
-from coverage_eval.core.formats import numbers, render_lines
-from coverage_eval.core.report import Report
+from coverage_eval.core.formats import FORMATS, numbers
+from coverage_eval.core.report import Report, Style
 from coverage_eval.core.writing import write_lines
 
 CLOSED = 3
@@ -27,6 +28,9 @@ PIPE_COLUMNS = 120
 
 _MAX_WRAPPED = 2000
 """Rows in a pipe that are wrapped; longer tables are for programs, and keep one row a line."""
+
+_COLOURLESS = {"dumb", "unknown"}
+"""Terminals without colours."""
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
@@ -66,7 +70,7 @@ def with_findings(
         values |= feature.details
     if notes := [item.message for item in findings if item.severity == Severity.NOTE]:
         values["remarks"] = notes
-    return report.with_values(**values)
+    return replace(report, values={**report.values, **values})
 
 
 def show(report: Report, output: Output, *, signatures: bool = True) -> None:
@@ -82,41 +86,32 @@ def show(report: Report, output: Output, *, signatures: bool = True) -> None:
     if form == "text" and output.score_only:
         print_lines(numbers(report, output.digits), file)
         return
-    columns, console = None, None
-    if file in {None, "-"}:
-        columns = _columns(report)
+    if file is None or file == "-":
+        style = _screen(report, has_colours=form == "text" and file is None)
     else:
-        signatures = True
-    if form == "text" and file is None and is_terminal():
-        console = _console(columns)
-    style = {"columns": columns, "console": console, "signatures": signatures}
-    print_lines(render_lines(report, form, digits=output.digits, **style), file)
-    beside = signatures_file(file, form)
-    if beside and report.signatures:
+        style, signatures = Style(), True
+    style = replace(style, digits=output.digits, signatures=signatures)
+    print_lines(FORMATS[form](report, style), file)
+    if report.signatures and (beside := signatures_file(file, form)):
         write_lines(beside, report.signatures)
 
 
-def _columns(report: Report) -> int | None:
-    """The width for text: the terminal's, or COLUMNS, or that of a pipe."""
-    if os.environ.get("COLUMNS") or is_terminal():
-        return shutil.get_terminal_size().columns
-    is_long = sum(len(table.rows) for table in report.tables_for("text")) > _MAX_WRAPPED
-    return None if is_long else PIPE_COLUMNS
-
-
-def is_terminal() -> bool:
-    """Whether standard output is a terminal."""
-    return sys.stdout.isatty()
-
-
-def _console(columns: int | None) -> Any:
-    """The terminal with its colours; None if it has none."""
-    if os.environ.get("TERM", "dumb") in {"dumb", "unknown"}:
-        return None
+def _screen(report: Report, *, has_colours: bool) -> Style:
+    """The width for text, of the terminal, of COLUMNS or of a pipe; and colours on a terminal."""
+    is_terminal = sys.stdout.isatty()
+    if os.environ.get("COLUMNS") or is_terminal:
+        columns = shutil.get_terminal_size().columns
+    elif sum(len(table.rows) for table in report.tables_for("text")) > _MAX_WRAPPED:
+        return Style()
+    else:
+        return Style(columns=PIPE_COLUMNS)
+    if not has_colours or not is_terminal or os.environ.get("TERM", "dumb") in _COLOURLESS:
+        return Style(columns=columns)
     from rich.console import Console
 
     # It respects NO_COLOR.
-    return Console(width=columns, highlight=False, markup=False, emoji=False)
+    console = Console(width=columns, highlight=False, markup=False, emoji=False)
+    return Style(columns=columns, console=console)
 
 
 def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:

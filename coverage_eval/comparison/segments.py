@@ -18,9 +18,9 @@ from coverage_eval.align.aligner import AlignedRow, ModelAligner, aligner_of
 from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.evidence import marking, marks_of, styled_runs
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.formats import json_line
+from coverage_eval.core.machine import LazyRows
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
-from coverage_eval.core.report import Cell, Report, Table, format_figure
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table, format_figure
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
 from coverage_eval.version import __version__
@@ -43,17 +43,14 @@ def comparison_segments_report(comparison: Comparison, worst: int | None = None)
         sign = -1 if first.higher_is_better is False else 1
         defined = [row for row in rows if isinstance(row[2], float)]
         shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
-    signatures, table = comparison.signatures, Table(header, shown)
+    signatures = comparison.signatures
+    table = Table(header, shown, formats=(PEOPLE | ROWS | NUMBERS) - {"jsonl"})
+    records = Table((), (), objects=evidence_records(comparison), formats=frozenset({"jsonl"}))
     values = {"signatures": signatures, "sentences": table}
-    return Report((table,), values, signatures=tuple(signatures.values()))
+    return Report((table, records), values, signatures=tuple(signatures.values()))
 
 
-def evidence_lines(comparison: Comparison) -> Iterator[str]:
-    """:func:`evidence_records` as lines of JSON Lines."""
-    return map(json_line, evidence_records(comparison))
-
-
-def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
+def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
     """One record that describes the comparison, then one for each system and segment.
 
     ``kind`` tells them apart. A segment's record has its number from 1, its texts as they were
@@ -61,47 +58,57 @@ def evidence_records(comparison: Comparison) -> Iterator[dict[str, Any]]:
     probability of an error if there is one, the marks
     (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. A mark says
     at which characters of its text it starts and ends, from 0. The first record says what each
-    kind of mark is.
+    kind of mark is. Records are made when they are looked at.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
     """
     result, metrics = comparison.measured, comparison.metrics
-    yield {
+    scores = {
+        (name, system): result.segment_scores(name, system)
+        for name in metrics
+        for system in result.systems
+    }
+
+    def record(number: int) -> dict[str, Any]:
+        if number == 0:
+            return _description(comparison)
+        place, index = divmod(number - 1, result.segments)
+        system, row = result.systems[place], result.rows[index]
+        references = list(map(segment_text, row.references))
+        by_metric = {}
+        for name, metric in metrics.items():
+            values = result.statistics_of(name, system)[index].tolist()
+            by_metric[metric.name] = {
+                "score": scores[name, system][index],
+                "statistics": dict(zip(metric.statistic_names, values, strict=True)),
+                **plain_columns(result.evidence(name)[index][place].columns),
+            }
+        return {
+            "kind": "segment",
+            "segment": index + 1,
+            "system": system,
+            "source": None if row.source is None else segment_text(row.source),
+            "reference": references[0] if len(references) == 1 else references,
+            "hypothesis": segment_text(row.hypotheses[place]),
+            "metrics": by_metric,
+        }
+
+    return LazyRows(record, range(1 + len(result.systems) * result.segments))
+
+
+def _description(comparison: Comparison) -> dict[str, Any]:
+    """The first record."""
+    metrics = comparison.metrics.values()
+    return {
         "kind": "comparison",
         "version": __version__,
         "segments": comparison.segments,
         "systems": list(comparison.rows),
         "baseline": comparison.baseline,
         "signatures": comparison.signatures,
-        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics.values()},
+        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics},
     }
-    for system in result.systems:
-        columns = [_evidence(comparison, name, system) for name in metrics]
-        place = result.systems.index(system)
-        for index, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True)):
-            references = list(map(segment_text, row.references))
-            yield {
-                "kind": "segment",
-                "segment": index + 1,
-                "system": system,
-                "source": None if row.source is None else segment_text(row.source),
-                "reference": references[0] if len(references) == 1 else references,
-                "hypothesis": segment_text(row.hypotheses[place]),
-                "metrics": dict(zip((m.name for m in metrics.values()), cells, strict=True)),
-            }
-
-
-def _evidence(comparison: Comparison, name: str, system: str) -> Iterator[dict[str, Any]]:
-    """Score, statistics and evidence of each segment of a system by one metric."""
-    result, names = comparison.measured, comparison.metrics[name].statistic_names
-    scores = result.segment_scores(name, system)
-    rows = zip(
-        scores, result.statistics_of(name, system), result.evidence_of(name, system), strict=True
-    )
-    for score, values, explanation in rows:
-        statistics = dict(zip(names, values.tolist(), strict=True))
-        yield {"score": score, "statistics": statistics} | plain_columns(explanation.columns)
 
 
 # The report's

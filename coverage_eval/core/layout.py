@@ -67,14 +67,6 @@ def legend(table: Table, *, star: bool = True, bold: bool = True) -> list[str]:
     return [" ".join(sentences)] if sentences else []
 
 
-def _separated(parts: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The lines of all parts, with an empty line between two."""
-    for number, part in enumerate(parts):
-        if number:
-            yield ""
-        yield from part
-
-
 # Text
 
 
@@ -84,28 +76,37 @@ def text(report: Report, style: Style) -> Iterator[str]:
     On a console, a score significantly better than the baseline's is green and a worse one red;
     so are words in brackets in notes that show segments.
     """
-    return _separated(_text_parts(report, style))
-
-
-def _text_parts(report: Report, style: Style) -> Iterator[Iterable[str]]:
+    parts: list[Iterable[str]] = []
     if report.title:
-        yield _paragraph(report.title, style, "bold")
+        parts.append(_paragraph(report.title, style, "bold"))
     for table in report.tables_for("text"):
         if table.lines:
             cells = (cell for row in table.rows for cell in row if isinstance(cell, ScoreCell))
             lines = zip(table.signatures, cells, strict=True)
-            yield [f"{escape_controls(name)} = {cell.format(style.digits)}" for name, cell in lines]
-            continue
-        if table.title:
-            yield _paragraph(table.title, style, "bold")
-        if table.header:
-            yield _text_grid(table, style)
-        notes = [*legend(table, bold=style.console is not None), *table.notes]
-        look, highlight = ("dim", "") if table.header else ("", r"\[[^\]]+\]")
-        if notes:
-            yield [line for note in notes for line in _paragraph(note, style, look, highlight)]
-        if table.signatures and style.signatures:
-            yield [_coloured(escape_controls(line), "dim", style) for line in table.signatures]
+            parts.append(
+                f"{escape_controls(signature)} = {cell.format(style.digits)}"
+                for signature, cell in lines
+            )
+        else:
+            parts += _parts_of(table, style)
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        yield from part
+
+
+def _parts_of(table: Table, style: Style) -> Iterator[Iterable[str]]:
+    """The title, the rows, the notes and the signatures of a table, if there are any."""
+    if table.title:
+        yield _paragraph(table.title, style, "bold")
+    if table.header:
+        yield _text_grid(table, style)
+    notes = [*legend(table, bold=style.console is not None), *table.notes]
+    look, highlight = ("dim", "") if table.header else ("", r"\[[^\]]+\]")
+    if notes:
+        yield [line for note in notes for line in _paragraph(note, style, look, highlight)]
+    if table.signatures and style.signatures:
+        yield [_coloured(escape_controls(line), "dim", style) for line in table.signatures]
 
 
 def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list[str]:
@@ -182,7 +183,10 @@ def _text_lines(cell: Cell, digits: int) -> list[Line]:
 
 def markdown(report: Report, style: Style) -> Iterator[str]:
     """Titles in bold, tables, then notes and signatures as a list."""
-    return _separated(_markdown_parts(report, style.digits))
+    for number, part in enumerate(_markdown_parts(report, style.digits)):
+        if number:
+            yield ""
+        yield from part
 
 
 def _markdown_parts(report: Report, digits: int) -> Iterator[Iterable[str]]:

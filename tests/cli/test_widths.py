@@ -13,9 +13,9 @@ import click
 import pytest
 from rich.console import Console
 
-from coverage_eval.cli import output
-from coverage_eval.core.formats import render
-from coverage_eval.core.report import Report
+from coverage_eval.core.formats import FORMATS
+from coverage_eval.core.layout import text
+from coverage_eval.core.report import Report, Style
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 from tests.conftest import ROOT
 
@@ -51,27 +51,23 @@ def facts(text: str) -> Counter[str]:
 def test_no_table_is_cut(name, run_cli, demonstration):
     texts = {}
 
-    def render_at_all_widths(
-        printable: Report, form: str, *, digits: int, console: Console, **_: object
-    ) -> Iterator[str]:
-        texts[0] = render(printable, digits=digits)
+    def render_at_all_widths(report: Report, _: Style) -> Iterator[str]:
+        texts[0] = "\n".join(text(report, Style()))
         for columns in WIDTHS:
-            text = render(printable, form, digits=digits, columns=columns, console=console)
-            texts[columns] = re.sub(r"\x1b\[[0-9;]*m", "", text)
+            console = Console(force_terminal=True, width=columns, no_color=True)
+            lines = text(report, Style(columns=columns, console=console))
+            texts[columns] = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines))
         return iter(())
 
-    with (
-        mock.patch.object(output, "render_lines", render_at_all_widths),
-        mock.patch.object(output, "is_terminal", return_value=True),
-    ):
-        run_cli(*TABLES[name], cwd=demonstration, env=TERMINAL)
+    with mock.patch.dict(FORMATS, text=render_at_all_widths):
+        run_cli(*TABLES[name], cwd=demonstration)
     whole = texts.pop(0)
     assert facts(whole)
     names = {word.partition("=")[0] for word in SYSTEMS} & set(whole.split())
-    for width, text in texts.items():
-        assert max(map(len, shown(text))) <= width
-        assert not facts(whole) - facts(text), "a number is cut"
-        assert names <= set(text.split())
+    for width, printed in texts.items():
+        assert max(map(len, shown(printed))) <= width
+        assert not facts(whole) - facts(printed), "a number is cut"
+        assert names <= set(printed.split())
 
 
 README = {

@@ -25,7 +25,7 @@ from coverage_eval.cli.options import (
     source_option,
     strict_option,
 )
-from coverage_eval.cli.output import CLOSED, echo_findings, print_lines, show, with_findings
+from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
 from coverage_eval.cli.output_options import Output, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, by_name
 from coverage_eval.cli.texts import named_by_position, texts
@@ -34,7 +34,7 @@ from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.compare import compare_result
 from coverage_eval.comparison.external_scores import read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
-from coverage_eval.comparison.segments import comparison_segments_report, evidence_lines
+from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
@@ -298,8 +298,6 @@ def compare(
     echo_findings(result.findings, strict=strict)
     if output.output and _is_picture(output.output):
         save_figure(comparison.plot_differences()[0], output.output)
-    elif is_detailed:
-        print_lines(evidence_lines(comparison), output.output, as_is=True)
     else:
         report = with_findings(report, result.findings, result.features)
         show(report, output, signatures=signature)  # once nothing can fail any more
