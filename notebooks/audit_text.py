@@ -71,27 +71,27 @@ WORDS = 8
 SEQUENCES = 1_000
 
 
-def equal(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
+def equal(what: str, first: float, other: float, *, digits: int = 2) -> Fact:
     """The fact that two numbers are the same."""
-    same = one == other or abs(one - other) <= SAME
-    return binary_fact(what, f"{one:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
+    same = first == other or abs(first - other) <= SAME
+    return binary_fact(what, f"{first:.{digits}f}", f"{other:.{digits}f}", same, "equal", "differs")
 
 
-def differ(what: str, one: float, other: float, *, digits: int = 2) -> Fact:
+def differ(what: str, first: float, other: float, *, digits: int = 2) -> Fact:
     """The fact that two numbers are not the same."""
-    fact = equal(what, one, other, digits=digits)
+    fact = equal(what, first, other, digits=digits)
     return replace(fact, holds=not fact.holds)
 
 
-def as_said(what: str, expected: str, found: str) -> Fact:
+def as_claimed(what: str, expected: str, found: str) -> Fact:
     """The fact that a result is what the paper says in words."""
     return binary_fact(what, expected, found, expected == found, "as said", "not so")
 
 
-def what_is_said(error: type[Exception], call: Callable[..., Any], *given: Any) -> str:
+def message_of(error: type[Exception], call: Callable[..., Any], *arguments: Any) -> str:
     """The message of the error that a call ends with, or nothing."""
     try:
-        call(*given)
+        call(*arguments)
     except error as found:
         return str(found)
     return ""
@@ -99,7 +99,7 @@ def what_is_said(error: type[Exception], call: Callable[..., Any], *given: Any) 
 
 def agree(what: str, pairs: Pairs, *, limit: float = SAME, decisive: bool = True) -> Fact:
     """The fact that the arrays of every pair differ by at most ``limit``."""
-    gaps = [np.abs(np.asarray(one) - np.asarray(other)).max(initial=0.0) for one, other in pairs]
+    gaps = [np.abs(np.asarray(a) - np.asarray(b)).max(initial=0.0) for a, b in pairs]
     gap = float(np.max(gaps, initial=0.0))  # NaN if an array has one, so not within the limit
     shown = "0" if gap == 0 else f"{gap:.0e}" if gap < 1e-3 else f"{gap:.3g}"
     against = f"differ by at most {shown}"
@@ -245,8 +245,8 @@ def audit_appendix_a() -> tuple[Claim, ...]:
         alpha, d_alpha = constrained_sparsemax(z, u), np.cos(np.arange(len(z)))
         by_z, by_u = constrained_sparsemax_jacobian(alpha, u)
         dz, du = constrained_sparsemax_vjp(d_alpha, alpha, u)
-        own = (by_z, by_u, d_alpha @ by_z, d_alpha @ by_u)
-        derivatives.append(tuple(zip(own, (*numeric_jacobians(z, u), dz, du), strict=True)))
+        ours = (by_z, by_u, d_alpha @ by_z, d_alpha @ by_u)
+        derivatives.append(tuple(zip(ours, (*numeric_jacobians(z, u), dz, du), strict=True)))
     eq_13, eq_14, eq_15, eq_16 = zip(*derivatives, strict=True)
     return (
         Claim(
@@ -428,7 +428,7 @@ def audit_report_equations() -> tuple[Claim, ...]:
         q = np.exp(v) / np.exp(v).sum()
         numeric = finite_differences(lambda z, q=q: np.atleast_1d(loss_of_eq_9(z, q)), z)
         gradients.append((numeric[0], sparsemax(z) - q))
-    euclidean, one_norm, product = zip(*readings, strict=True)
+    euclidean, by_1_norm, product = zip(*readings, strict=True)
     return (
         Claim(
             "Algorithm 2 is Algorithm 1 with only minor modifications for parallelism",
@@ -443,7 +443,7 @@ def audit_report_equations() -> tuple[Claim, ...]:
             "eq. 5, page 2",
             (
                 agree("‖s‖ as the Euclidean norm, the usual reading", euclidean, limit=1e-7),
-                agree("‖s‖ as the 1-norm, |S|", one_norm, limit=1e-7, decisive=False),
+                agree("‖s‖ as the 1-norm, |S|", by_1_norm, limit=1e-7, decisive=False),
                 agree("our sparsemax_vjp", product, limit=1e-7, decisive=False),
             ),
             "Against finite differences. ‖s‖ must be the 1-norm: sᵀv / |S| is a mean over the "
@@ -549,7 +549,7 @@ def audit_attention() -> tuple[Claim, ...]:
             factor = float((alpha[below] / p[below]).mean())
             form.append((alpha, np.minimum(u, factor * p)))
     scores = np.random.default_rng(SEED).normal(size=(2 * WORDS, WORDS + 1))
-    without = what_is_said(InfeasibleBoundsError, attend_with_credit, scores[:, :-1], 1.0)
+    without = message_of(InfeasibleBoundsError, attend_with_credit, scores[:, :-1], 1.0)
     attention, _ = attend_with_credit(scores, np.append(np.ones(WORDS), np.inf))
     return (
         Claim(
@@ -572,7 +572,7 @@ def audit_attention() -> tuple[Claim, ...]:
             "Σf; with it the problems stay feasible",
             "section 4, page 373",
             (
-                as_said(f"{WORDS} words with f = 1: the first step without a solution",
+                as_claimed(f"{WORDS} words with f = 1: the first step without a solution",
                         f"step {WORDS + 1}", without.partition(":")[0]),
                 agree("the same with a sink, 16 steps: sums of attention and 1",
                       [(attention.sum(axis=1), 1.0)]),
@@ -622,8 +622,8 @@ def rep_of_script(hypothesis: str, reference: str, times: int) -> float:
 
 
 def _rows(words: Sequence[str], times: int) -> Counter[str]:
-    places = range(len(words) - times + 1)
-    return Counter(words[i] for i in places if len(set(words[i : i + times])) == 1)
+    starts = range(len(words) - times + 1)
+    return Counter(words[i] for i in starts if len(set(words[i : i + times])) == 1)
 
 
 def drop_denominator() -> Claim:
@@ -657,7 +657,7 @@ def drop_empty_line() -> Claim:
     compatible = _drop(references, hypotheses, "acl2018")
     after = ["0-0", "1-1"], ["1-1", "2-2"]
     unreadable, unequal = (
-        "error" if what_is_said(*call) else "no error"
+        "error" if message_of(*call) else "no error"
         for call in (
             (AlignerDataError, parse_links, "<s> 0-0"),
             (ValueError, _drop, references, references[:1]),
@@ -672,9 +672,9 @@ def drop_empty_line() -> Claim:
             equal("0-0 1-1 and an empty line: scripts, --paper acl2018", scripts, compatible),
             differ("the same: scripts, DROP", scripts, ours),
             differ("two pairs after a < line: scripts, DROP", shifted, _drop(*after)),
-            as_said("a line that starts with <: ours", "error", unreadable),
+            as_claimed("a line that starts with <: ours", "error", unreadable),
             equal("2 lines against 1: scored by the scripts", lines, 1, digits=0),
-            as_said("2 lines against 1: ours", "error", unequal),
+            as_claimed("2 lines against 1: ours", "error", unequal),
         ),
         "Ours: an empty line has no aligned words; --paper acl2018 gives the scripts' figure.",
     )

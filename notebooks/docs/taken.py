@@ -170,8 +170,8 @@ def command_page(names: tuple[str, ...], command: click.Command) -> str:
     for item in command.get_params(context):
         record = item.get_help_record(context)
         if record is not None and isinstance(item, click.Option):
-            place = max(item.opts, key=len)  # commands/report.html#--labels
-            words = f"`{record[0]}`{{#{place}}}\n:   {_escaped(record[1])}\n"
+            anchor = max(item.opts, key=len)  # commands/report.html#--labels
+            words = f"`{record[0]}`{{#{anchor}}}\n:   {_escaped(record[1])}\n"
             groups[getattr(item, "group", GROUPS[0])].append(words)
     for title, items in groups.items():
         lines += [f"## {title}", "", *items] if items else []

@@ -73,23 +73,26 @@ def measure(corpus: Corpus) -> tuple[Tables, list[Explored], dict[str, pd.Series
     print(f"{corpus.name}: measured", file=sys.stderr, flush=True)
     explored: list[Explored] = []
     repeated: dict[str, pd.Series] = {}
-    for one in (corpus, corpus.flipped()):
-        aligner = train(one.training, for_omissions=False)
-        explored.append(explore(one, aligner))
-        repeated |= repetition_areas(one, aligner)
-        print(f"{one.name}: variants", file=sys.stderr, flush=True)
+    for direction in (corpus, corpus.flipped()):
+        aligner = train(direction.training, for_omissions=False)
+        explored.append(explore(direction, aligner))
+        repeated |= repetition_areas(direction, aligner)
+        print(f"{direction.name}: variants", file=sys.stderr, flush=True)
     return found, explored, repeated
 
 
-def measure_all(data: Path, most: int | None) -> Tables:
+def measure_all(data: Path, max_rows: int | None) -> Tables:
     """Every table by name; those of people's labels only where these texts are."""
-    corpora = load_corpora(data, most)
+    corpora = load_corpora(data, max_rows)
     with ProcessPoolExecutor(len(corpora)) as pool:
         found, explored, repeated = zip(*pool.map(measure, corpora), strict=True)
     every = list(chain.from_iterable(explored))
-    areas = {bed: column for own in repeated for bed, column in own.items()}
+    areas = {bed: column for of_beds in repeated for bed, column in of_beds.items()}
     return {
-        **{name: pd.concat([own[name] for own in found if name in own]) for name in found[0]},
+        **{
+            name: pd.concat([tables[name] for tables in found if name in tables])
+            for name in found[0]
+        },
         "repetitions": pd.DataFrame(areas).rename_axis("score").reset_index(),
         "parts": parts_table(every),
         "tuning": tuning_table(every),

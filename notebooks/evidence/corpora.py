@@ -67,13 +67,13 @@ def _pairs(folder: Path, names: Sequence[str], source: str, target: str) -> Pair
     ]
 
 
-def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
+def load_corpora(data: Path, max_rows: int | None = None) -> list[Corpus]:
     """German-English captions and Japanese-English sentences.
 
     Args:
         data: The folder of both corpora.
-        most: Maximum number of test segments, to try things out; it also keeps only a tenth of the
-            training pairs.
+        max_rows: Maximum number of test segments, to try things out; then only a tenth of the
+            training pairs is kept.
     """
     found = []
     for name, folder, tests, is_short in (
@@ -86,8 +86,8 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
         if is_short:
             size = len(training) - len(training) // HELD_OUT
             training, test = training[:size], test + training[size:]
-        cut = None if most is None else len(training) // 10
-        found.append(Corpus(name, training[:cut], test[:most]))
+        limit = None if max_rows is None else len(training) // 10
+        found.append(Corpus(name, training[:limit], test[:max_rows]))
     return found
 
 
@@ -165,11 +165,11 @@ class Translator:
                 words[j - 1], words[j] = words[j], words[j - 1]
         return " ".join(words)
 
-    def rows(self, most: int = JUDGED) -> list[Row]:
+    def rows(self, max_rows: int = JUDGED) -> list[Row]:
         """Segments with a correct translation, reference and source."""
         together = zip(self.translate(1), self.corpus.test, strict=True)
         found = [Row((line,), (reference,), source) for line, (source, reference) in together]
-        return found[:most]
+        return found[:max_rows]
 
 
 class FreeTranslator(Translator):
@@ -213,8 +213,8 @@ def joined(rows: Sequence[Row]) -> list[Row]:
 
 
 def _frequent(found: Counter[str]) -> dict[str, int]:
-    least = MIN * found.total()
-    return {word: count for word, count in found.items() if count >= least}
+    min_count = MIN * found.total()
+    return {word: count for word, count in found.items() if count >= min_count}
 
 
 def train(pairs: Pairs, *, for_omissions: bool = True, tokenize: str = "none") -> ModelAligner:

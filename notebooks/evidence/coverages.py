@@ -33,27 +33,27 @@ KINDS = (
 """Kinds of errors, the repair for omitted words, and a factor for the rate."""
 
 WAYS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
-    "sum": lambda forward, _: _at_most_one(forward.sum(axis=0)),
+    "sum": lambda forward, _: _capped(forward.sum(axis=0)),
     "best link": lambda forward, _: forward.max(axis=0, initial=0.0),
     "any link": lambda forward, _: 1.0 - np.maximum(0.0, 1.0 - forward).prod(axis=0),
     "mean of sum and best": lambda forward, _: (
-        (_at_most_one(forward.sum(axis=0)) + forward.max(axis=0, initial=0.0)) / 2
+        (_capped(forward.sum(axis=0)) + forward.max(axis=0, initial=0.0)) / 2
     ),
-    "sum of links from 0.1": lambda forward, _: _at_most_one(
+    "sum of links from 0.1": lambda forward, _: _capped(
         np.where(forward >= 0.1, forward, 0.0).sum(axis=0)
     ),
-    "reverse": lambda _, reverse: _at_most_one(reverse.sum(axis=0)),
+    "reverse": lambda _, reverse: _capped(reverse.sum(axis=0)),
     "mean of forward and reverse": lambda forward, reverse: (
-        (_at_most_one(forward.sum(axis=0)) + _at_most_one(reverse.sum(axis=0))) / 2
+        (_capped(forward.sum(axis=0)) + _capped(reverse.sum(axis=0))) / 2
     ),
-    "forward and reverse agree": lambda forward, reverse: _at_most_one(
+    "forward and reverse agree": lambda forward, reverse: _capped(
         np.sqrt(forward * reverse).sum(axis=0)
     ),
 }
 """How the probabilities ``[target, source]`` of both directions become coverages ``[source]``."""
 
 
-def _at_most_one(values: Floats) -> Floats:
+def _capped(values: Floats) -> Floats:
     return np.minimum(1.0, values)
 
 
@@ -153,10 +153,10 @@ def _measure_unit(
     inside = np.zeros((len(rows), longest), dtype=bool)
     numbers = np.full(inside.shape, -1)
     values = np.zeros((1 + len(KINDS), len(WAYS), *inside.shape))
-    for place, (words, found) in enumerate(rows):
-        inside[place, : len(words)] = True
-        numbers[place, : len(words)] = [normal.numbers.get(word, -1) for word in words]
-        values[:, :, place, : len(words)] = found
+    for index, (words, found) in enumerate(rows):
+        inside[index, : len(words)] = True
+        numbers[index, : len(words)] = [normal.numbers.get(word, -1) for word in words]
+        values[:, :, index, : len(words)] = found
     covered = {way: values[:, number] for number, way in enumerate(WAYS)}
     return Measured(inside, covered, normal.at(numbers), normal.rarity()[numbers])
 

@@ -75,7 +75,7 @@ def damage(
     """
     text = "\n".join(lines)
     generator = Random(f"0\n{number}\n{text}")  # noqa: S311 (not for secrets)
-    units = [_Unit(line, place) for place, line in enumerate(lines)]
+    units = [_Unit(line, position) for position, line in enumerate(lines)]
     missing: set[int] = set()
     for kind in DOCUMENT_KINDS:
         if kind in kinds:
@@ -119,12 +119,12 @@ def _add_notes(units: list[_Unit], rate: float, generator: Random, _: set[int]) 
 
 def _exchange(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> list[_Unit]:
     found = list(units)
-    place = 0
-    while place < len(found) - 1:
+    position = 0
+    while position < len(found) - 1:
         if generator.random() < rate / 2:
-            found[place : place + 2] = found[place + 1], found[place]
-            place += 1
-        place += 1
+            found[position : position + 2] = found[position + 1], found[position]
+            position += 1
+        position += 1
     return found
 
 
@@ -144,9 +144,9 @@ def _split(units: list[_Unit], rate: float, generator: Random, _: set[int]) -> l
         found.append(unit)
         if len(words) < 2 or unit.line is None or generator.random() >= rate:
             continue
-        place = generator.randrange(1, len(words))
-        unit.text = " ".join(words[:place])
-        found.append(_Unit(" ".join(words[place:]), unit.line))
+        position = generator.randrange(1, len(words))
+        unit.text = " ".join(words[:position])
+        found.append(_Unit(" ".join(words[position:]), unit.line))
     return found
 
 
@@ -178,11 +178,11 @@ def compare(found: Segmentation, gold: DamagedDocument) -> Counter[str]:
     segmentation finds, and how many of these rightly.
     """
     text = "\n".join(gold.lines)
-    true, given = (
+    true, damaged = (
         _line_of_each(text, gold.spans),
         _line_of_each(text, [(piece.start, piece.end, piece.line) for piece in found.pieces]),
     )
-    pairs = [(true[word.start()], given[word.start()]) for word in re.finditer(r"\S+", text)]
+    pairs = [(true[word.start()], damaged[word.start()]) for word in re.finditer(r"\S+", text)]
     return Counter({
         "words": len(pairs),
         "right": sum(a == b for a, b in pairs),

@@ -53,8 +53,8 @@ def proportional(document: DamagedDocument, sources: Sequence[str]) -> Segmentat
     size = len("\n".join(document.lines))
     lines = []
     line = 0
-    for place in range(size):
-        while line < len(ends) - 1 and (place + 0.5) / size > ends[line] / ends[-1]:
+    for index in range(size):
+        while line < len(ends) - 1 and (index + 0.5) / size > ends[line] / ends[-1]:
             line += 1
         lines.append(line)
     return _of_lines(document, sources, lines)
@@ -105,7 +105,8 @@ def document_tables(
     """By what was done to the documents, by their size, and by the share that was left out."""
     segmenter = Segmenter.of_model(aligner)
     translation = translator.translate(1)
-    most = min(DOCUMENTS, len(translation) // LINES)  # few, if only a part of a test set is tried
+    # They are few if only a part of a test set is tried.
+    max_documents = min(DOCUMENTS, len(translation) // LINES)
 
     def segment(damaged: DamagedDocument, sources: Sequence[str]) -> Segmentation:
         try:
@@ -116,8 +117,8 @@ def document_tables(
     def row(case: str, *damages: Any, **settings: Any) -> dict[str, Any]:
         texts = list(documents(corpus, translation, *damages, **settings))
         ours, lengths, plain = (
-            sum((compare(cut(*text), text[0]) for text in texts), Counter[str]())
-            for cut in (segment, by_lengths, proportional)
+            sum((compare(method(*text), text[0]) for text in texts), Counter[str]())
+            for method in (segment, by_lengths, proportional)
         )
         words, lines = max(1, ours["words"]), max(1, ours["lines"])
         return {
@@ -133,16 +134,23 @@ def document_tables(
 
     found = {
         "documents": [
-            row(name, kinds, rate, one_line=one_line, count=most)
+            row(name, kinds, rate, one_line=one_line, count=max_documents)
             for name, (kinds, rate, one_line) in DAMAGES.items()
         ],
         "document_sizes": [
-            row(f"{size}", ("passage", "merge"), 0.05, size=size, count=LINES * most // size)
+            row(
+                f"{size}",
+                ("passage", "merge"),
+                0.05,
+                size=size,
+                count=LINES * max_documents // size,
+            )
             for size in SIZES
             if size < len(translation)
         ],
         "document_rates": [
-            row(f"{rate:.0%}", ("passage",), rate, one_line=True, count=most) for rate in RATES
+            row(f"{rate:.0%}", ("passage",), rate, one_line=True, count=max_documents)
+            for rate in RATES
         ],
     }
     return {name: pd.DataFrame(rows).dropna(axis=1, how="all") for name, rows in found.items()}

@@ -27,8 +27,8 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
     left.set(xscale="log", xlabel="training pairs", ylabel="AUROC, phrases left out")
     right.set(xlabel="words concerned, %", ylabel="score of the output", ylim=(0, 20))
     for ax in (left, right):
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-        ax.legend(frameon=False, fontsize=6, ncols=2, **place)
+        legend_style = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
+        ax.legend(frameon=False, fontsize=6, ncols=2, **legend_style)
 
     documents = new_figure(8.4, 3.4)
     left, right = _axes(documents, 2)
@@ -37,17 +37,17 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
         (left, [f"words right, {cut}" for cut in _CUTS], "words on the right line, %"),
         (right, ["missing lines, F", "the same, by lengths"], "missing lines, F"),
     ):
-        own = rates[["corpus", "case", *columns]]
+        rows = rates[["corpus", "case", *columns]]
         names = dict(zip(columns, _CUTS, strict=False))
-        _lines(ax, own.rename(columns=names), tuple(names.values()), marker="o")
+        _lines(ax, rows.rename(columns=names), tuple(names.values()), marker="o")
         ax.set(xlabel="lines left out, %", ylabel=what, ylim=(0, None))
         ax.legend(frameon=False, fontsize=6)
 
     peers = new_figure(5.2, 3.6)
     (ax,) = _axes(peers, 1)
-    for number, (run, own) in enumerate(tables["peers"].groupby("run", sort=False)):
+    for number, (run, rows) in enumerate(tables["peers"].groupby("run", sort=False)):
         for style, name in zip(_STYLES, ("no reference", "with reference"), strict=True):
-            ax.plot(own["peers"], own[name], style, marker="o", markersize=3,
+            ax.plot(rows["peers"], rows[name], style, marker="o", markersize=3,
                     color=SYSTEM_COLOURS[number], label=f"{run}, {name}")  # fmt: skip
     ax.set(xlabel="outputs of other systems", ylabel="AUROC, omissions put into real outputs")
     ax.legend(frameon=False, fontsize=6)
@@ -55,7 +55,7 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
 
 
 def _axes(figure: Figure, count: int) -> list[Axes]:
-    found = [figure.add_subplot(1, count, place) for place in range(1, count + 1)]
+    found = [figure.add_subplot(1, count, number) for number in range(1, count + 1)]
     for ax in found:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(color=GRID, linewidth=0.6)
@@ -65,11 +65,11 @@ def _axes(figure: Figure, count: int) -> list[Axes]:
 def _lines(ax: Axes, table: pd.DataFrame, columns: Sequence[str], marker: str = "") -> None:
     """A line for each column, and a style for each corpus, with intervals where there are any."""
     corpora = zip(_STYLES, table.groupby("corpus"), strict=False)
-    for (style, (corpus, own)), (number, name) in product(corpora, enumerate(columns)):
-        x = own.iloc[:, 1].astype(str).str.replace(r"[,%]", "", regex=True).astype(float)
+    for (style, (corpus, rows)), (number, name) in product(corpora, enumerate(columns)):
+        x = rows.iloc[:, 1].astype(str).str.replace(r"[,%]", "", regex=True).astype(float)
         color = SYSTEM_COLOURS[number]
-        ax.plot(x, own[name], style, color=color, linewidth=1.4, marker=marker, markersize=3,
+        ax.plot(x, rows[name], style, color=color, linewidth=1.4, marker=marker, markersize=3,
                 label=f"{name}, {corpus}")  # fmt: skip
-        if f"{name}, low" in own:
-            low, high = own[f"{name}, low"], own[f"{name}, high"]
+        if f"{name}, low" in rows:
+            low, high = rows[f"{name}, low"], rows[f"{name}, high"]
             ax.fill_between(x, low, high, color=color, alpha=0.1, linewidth=0)

@@ -24,7 +24,7 @@ ASKED = (0.01, 0.03, 0.1)
 """Rates of false alarms."""
 
 JOINED = ((1, 1), (2, 3), (4, 8), (9, 20))
-"""Least and most segments that are joined to a text."""
+"""The smallest and the largest number of segments that are joined to a text."""
 
 TEXTS = 600
 """Texts of each length; fewer if the test set has fewer segments."""
@@ -48,30 +48,32 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for side, what in (("source", "omissions"), ("target", "additions")):
         finder = OmissionFinder(aligner, side)
-        for least, most in JOINED:
-            texts = _joined(corpus.test, least, most)
+        for smallest, largest in JOINED:
+            texts = _joined(corpus.test, smallest, largest)
             found = finder.find_adapted(texts)
             row = {
                 "flags": what,
-                "segments joined": str(least) if least == most else f"{least} to {most}",
-                "words": round(np.mean([len(one.losses) for one in found])),
+                "segments joined": str(smallest)
+                if smallest == largest
+                else f"{smallest} to {largest}",
+                "words": round(np.mean([len(segment.losses) for segment in found])),
             }
             for rate in ASKED:
-                share = np.mean([one.p_value <= rate for one in found])
+                share = np.mean([segment.p_value <= rate for segment in found])
                 row[f"{100 * rate:g}% asked, flagged %"] = 100 * share
             if side == "source":
                 spoilt = finder.find_adapted(map(_spoil, texts))
-                share = np.mean([one.is_flagged for one in spoilt])
+                share = np.mean([segment.is_flagged for segment in spoilt])
                 row[f"{LEFT_OUT} words left out, flagged %"] = 100 * share
             rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _joined(pairs: Pairs, least: int, most: int) -> list[Row]:
-    generator = Random(f"{least} {most}")  # noqa: S311 (not for secrets)
+def _joined(pairs: Pairs, smallest: int, largest: int) -> list[Row]:
+    generator = Random(f"{smallest} {largest}")  # noqa: S311 (not for secrets)
     found = []
     for _ in range(min(TEXTS, len(pairs))):
-        several = generator.sample(pairs, generator.randint(least, most))
+        several = generator.sample(pairs, generator.randint(smallest, largest))
         source, target = (" ".join(side) for side in zip(*several, strict=True))
         found.append(Row((target,), (), source))
     return found
@@ -116,7 +118,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
     for name, tokenize in MODELS:
         training = captions.flipped().training
         with train(training, tokenize=tokenize) as aligner:
-            for peers, said in ((0, "no peers"), (None, "the other systems compared")):
+            for peers, label in ((0, "no peers"), (None, "the other systems compared")):
                 dataset = Texts.from_lists(found.texts, None, found.sources)
                 measured = Evaluation(
                     dataset, metrics=(), others={"o": Omissions(aligner, peers=peers)}
@@ -125,7 +127,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
                 unknown = measured.computed["unknown words"]
                 by_model.append({
                     "the model's words": name,
-                    "peers": said,
+                    "peers": label,
                     "unknown words %": 100 * unknown["unknown_target_tokens"],
                     **_shares(flags, found.labels),
                     **_kendall(flags, found.labels),
@@ -134,7 +136,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
                     continue
                 others = np.arange(len(flags)) != found.labels.mean(axis=1).argmax()
                 by_system += [
-                    {"peers": said, "output": system, **_shares(*own)}
+                    {"peers": label, "output": system, **_shares(*own)}
                     for system, *own in [
                         *zip(found.texts, flags, found.labels, strict=True),
                         ("all but the one with most labels", flags[others], found.labels[others]),
@@ -163,13 +165,13 @@ def _by_factor(measured: Result, found: Labelled) -> pd.DataFrame:
     finder = fitted.finder
     outputs = [row for batch in measured.kept for row in finder.judge(batch)]
     level = np.array([[output.score_alone for output in row] for row in outputs]).T
-    usual = np.array([[output.peer_median or np.nan for output in row] for row in outputs]).T
+    expected = np.array([[output.peer_median or np.nan for output in row] for row in outputs]).T
     p_values = np.array([[output.p_value for output in row] for row in outputs]).T
     rare = p_values <= finder.false_alarms
     human = list(found.texts).index("refA")
     rows = []
     for factor in FACTORS:
-        above = level > factor * usual + FLAG_MARGIN
+        above = level > factor * expected + FLAG_MARGIN
         for condition, flags in (("and rare alone", above & rare), ("none", above)):
             rows.append({
                 "factor of the median": factor,
@@ -206,8 +208,8 @@ def _kendall(flags: Flags, labels: Flags) -> dict[str, float]:
         return float(kendalltau(*shares).statistic)
 
     size = flags.shape[1]
-    drawn = np.random.default_rng(0).integers(0, size, (RESAMPLES, size))
-    low, high = np.nanpercentile([tau(chosen) for chosen in drawn], [2.5, 97.5])
+    resamples = np.random.default_rng(0).integers(0, size, (RESAMPLES, size))
+    low, high = np.nanpercentile([tau(chosen) for chosen in resamples], [2.5, 97.5])
     name = "Kendall's tau"
     return {name: tau(np.arange(size)), f"{name}, low": low, f"{name}, high": high}
 

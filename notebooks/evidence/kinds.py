@@ -30,8 +30,8 @@ def rare_words(pool: WordPool) -> dict[str, int]:
     ascending = sorted(of_count)
     sums = accumulate(count * of_count[count] for count in ascending)
     number = sum(seen <= RARE_SHARE * pool.counts.total() for seen in sums)
-    most = ascending[max(number, 1) - 1]
-    return {word: count for word, count in pool.counts.items() if count <= most}
+    max_count = ascending[max(number, 1) - 1]
+    return {word: count for word, count in pool.counts.items() if count <= max_count}
 
 
 def _is_hit(draft: Draft, affected: float) -> bool:
@@ -54,11 +54,11 @@ def _repeat_elsewhere(draft: Draft) -> list[Edit]:
     edits = []
     runs = draft.runs(draft.rate)
     inside = {n for run in runs for n in range(run.start + 1, run.stop)}
-    places = [n for n in range(len(draft.words) + 1) if n not in inside]
+    positions = [n for n in range(len(draft.words) + 1) if n not in inside]
     for edit in repeat(draft, runs):
-        elsewhere = [n for n in places if not edit.about.start <= n <= edit.about.stop]
-        place = draft.generator.choice(elsewhere or [edit.about.stop])
-        edits.append(edit._replace(start=place, end=place))
+        elsewhere = [n for n in positions if not edit.about.start <= n <= edit.about.stop]
+        position = draft.generator.choice(elsewhere or [edit.about.stop])
+        edits.append(edit._replace(start=position, end=position))
     return edits
 
 

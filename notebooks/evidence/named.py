@@ -37,9 +37,9 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         errors = named.by_system[ONE_SYSTEM]
         flagged = result.statistics_of("omissions")[:, 0]
         for number, row in enumerate(rows):
-            own = [error.kind for error in errors.get(number, ())]
-            named = row.kind in own if row.kind else bool(own)
-            found.append((row.how or CORRECT, named, bool(own or flagged[number])))
+            kinds = [error.kind for error in errors.get(number, ())]
+            named = row.kind in kinds if row.kind else bool(kinds)
+            found.append((row.how or CORRECT, named, bool(kinds or flagged[number])))
     outputs = pd.DataFrame(found, columns=["planted", "named %", "rejected %"])
     table = outputs.groupby("planted").mean() * 100
     table.insert(0, "outputs", outputs["planted"].value_counts())
@@ -61,9 +61,9 @@ def clean_text(data: Path, corpora: list[Corpus]) -> pd.DataFrame:
 
 def _clean(data: Path, corpora: list[Corpus]) -> Iterator[tuple[str, Texts]]:
     for corpus in corpora:
-        for one in (corpus, corpus.flipped()):
-            sources, targets = map(list, zip(*one.training, strict=True))
+        for direction in (corpus, corpus.flipped()):
+            sources, targets = map(list, zip(*direction.training, strict=True))
             dataset = Texts.from_lists({ONE_SYSTEM: targets}, None, sources)
-            yield f"training text, {one.name}", dataset
+            yield f"training text, {direction.name}", dataset
     if found := labelled_texts(data):
         yield "WMT23, systems and people, en-de", Texts.from_lists(found.texts, None, found.sources)

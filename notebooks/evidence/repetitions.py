@@ -33,5 +33,5 @@ def repetition_areas(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.Seri
 def _mean_areas(rows: Sequence[Row], rate: float) -> pd.Series:
     spoilt = [Spoilt.of(rows, kind, rate=rate * more) for kind, more in KINDS.items()]
     # In a short text, no segment may get an error of some kind.
-    areas = [one.areas(repetition_scores()) for one in spoilt if one.is_mixed]
+    areas = [texts.areas(repetition_scores()) for texts in spoilt if texts.is_mixed]
     return pd.DataFrame(areas).mean()

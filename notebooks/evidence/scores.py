@@ -154,10 +154,13 @@ class Spoilt:
         """Whether some translations have an error and some have none."""
         return bool(self.labels.any() and not self.labels.all())
 
-    def seen_as(self, cut: Callable[[str], str]) -> Spoilt:
+    def seen_as(self, split: Callable[[str], str]) -> Spoilt:
         """The same errors, with all texts changed by a function."""
         rows = [
-            Row(*(tuple(cut(str(text)) for text in side) for side in row[:2]), cut(str(row.source)))
+            Row(
+                *(tuple(split(str(text)) for text in side) for side in row[:2]),
+                split(str(row.source)),
+            )
             for row in self.rows
         ]
         return replace(self, rows=rows)
@@ -178,8 +181,8 @@ class Spoilt:
 
     def _area(self, scores: Sequence[float | None], sign: float) -> float:
         values = [-np.inf if score is None else sign * score for score in scores]
-        least = min((value for value in values if value > -np.inf), default=0.0) - 1.0
-        return area(self.labels, np.maximum(values, least))
+        lowest = min((value for value in values if value > -np.inf), default=0.0) - 1.0
+        return area(self.labels, np.maximum(values, lowest))
 
     def _baselines(self) -> dict[str, float]:
         """What knows nothing about coverage: lengths, BLEU and chrF.
@@ -187,16 +190,16 @@ class Spoilt:
         Low ratios of lengths are suspicious if the kind of error shortens translations.
         """
         sign = -1.0 if self.kind.startswith(("omission", "early-stop")) else 1.0
-        own, source, reference = (
+        lengths, source, reference = (
             np.array([len(str(text).split()) for text in texts], dtype=np.float64)
             for texts in zip(
                 *((r.hypotheses[0], r.source, r.references[0]) for r in self.rows), strict=True
             )
         )
         columns: dict[str, tuple[Sequence[float | None], float]] = {
-            "hyp/src length": ((own / np.maximum(1, source)).tolist(), sign),
+            "hyp/src length": ((lengths / np.maximum(1, source)).tolist(), sign),
             "source length": (source.tolist(), 1.0),
-            "hyp/ref length": ((own / np.maximum(1, reference)).tolist(), sign),
+            "hyp/ref length": ((lengths / np.maximum(1, reference)).tolist(), sign),
         }
         for metric in (BLEU(tokenize="none"), CHRF()):
             scores = metric.scores_of(metric.count(Batch(self.rows))[0])

@@ -38,10 +38,10 @@ def links(aligner: ModelAligner, spoilt: Spoilt) -> pd.DataFrame:
 def units(corpus: Corpus, spoilt: Spoilt) -> pd.DataFrame:
     """AUROC of omission scores by the aligner's units."""
     found = {}
-    for name, cut in UNITS.items():
-        pairs = [(cut(source), cut(target)) for source, target in corpus.training]
+    for name, split in UNITS.items():
+        pairs = [(split(source), split(target)) for source, target in corpus.training]
         aligner = train(pairs, for_omissions=False)
-        found[name] = spoilt.seen_as(cut).areas(drop_scores(aligner))
+        found[name] = spoilt.seen_as(split).areas(drop_scores(aligner))
     return by_case(found)
 
 
@@ -90,10 +90,10 @@ def without_training_text(
         others: Further outputs of the test set.
     """
     test = corpus.test[: len(spoilt.rows)]
-    judged = [str(row.hypotheses[0]) for row in spoilt.rows]
+    outputs = [str(row.hypotheses[0]) for row in spoilt.rows]
     outputs = [
         (source, line)
-        for lines in (judged, *others)
+        for lines in (outputs, *others)
         for (source, _), line in zip(test, lines, strict=False)  # some outputs have more lines
     ]
     texts: Mapping[str, Pairs] = {

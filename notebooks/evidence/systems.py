@@ -71,9 +71,9 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> pd.DataFrame
     for label, _, metric in _scored(aligner):
         statistics = _count(corpus, systems, metric)
         p_values = []
-        for one, other in zip(names[::2], names[1::2], strict=True):
-            both = {one: statistics[one], other: statistics[other]}
-            pair = (other, one)
+        for first, other in zip(names[::2], names[1::2], strict=True):
+            both = {first: statistics[first], other: statistics[other]}
+            pair = (other, first)
             (test,) = pair_tests([(metric, both)], [pair], test="randomization", resamples=999)
             p_values.append(test[pair].p_value)
         sure = sum(p < 0.05 for p in p_values)

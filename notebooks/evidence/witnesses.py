@@ -76,18 +76,18 @@ class Output:
 
     def areas_of(self, finder: OmissionFinder) -> list[float]:
         """AUROC for each way of :data:`AGREED` to combine the peers."""
-        usual = finder.judge(self.batch)
-        return [self._area_of(finder, usual, agree) for agree in AGREED.values()]
+        found_segments = finder.judge(self.batch)
+        return [self._area_of(finder, found_segments, agree) for agree in AGREED.values()]
 
     def _area_of(
         self,
         finder: OmissionFinder,
-        usual: Sequence[tuple[FoundSegment, ...]],
+        found_segments: Sequence[tuple[FoundSegment, ...]],
         agree: Callable[[Floats], Floats],
     ) -> float:
         scores = []
         units = [self.batch.get(request) for request in finder.requests()]
-        for (found,), *covered in zip(usual, *units, strict=True):
+        for (found,), *covered in zip(found_segments, *units, strict=True):
             score = found.score
             if finder.peers:
                 losses = [
@@ -110,12 +110,13 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFr
             row = {"run": run.name, "peers": count}
             for name, referenced in (("no reference", False), ("with reference", True)):
                 used = OmissionFinder(aligner, peers=count, referenced=referenced)
-                row[name] = fmean(one.area(used) for one in spoilt)
+                row[name] = fmean(texts.area(used) for texts in spoilt)
             numbers.append(row)
         for count in AGREED_OF:
             used = OmissionFinder(aligner, peers=count)
-            areas = np.mean([one.areas_of(used) for one in spoilt], axis=0)
-            ways += [(run.name, count, *own) for own in zip(AGREED, areas, strict=True)]
+            areas = np.mean([texts.areas_of(used) for texts in spoilt], axis=0)
+            named_areas = zip(AGREED, areas, strict=True)
+            ways += [(run.name, count, *item) for item in named_areas]
     columns = ["run", "peers", "way", "AUROC"]
     return {"peers": pd.DataFrame(numbers), "combined": pd.DataFrame(ways, columns=columns)}
 

@@ -72,8 +72,8 @@ class Results:
     def __post_init__(self) -> None:
         content = [json.loads((run / "manifest.json").read_text("utf-8")) for run in self.runs]
         settings = [Settings.read(run / "manifest.json") for run in self.runs]
-        same = {replace(one, seed=0) for one in settings}
-        corpora = {json.dumps(one["corpora"], sort_keys=True) for one in content}
+        same = {replace(item, seed=0) for item in settings}
+        corpora = {json.dumps(item["corpora"], sort_keys=True) for item in content}
         if len(same) > 1 or len(corpora) > 1 or len({s.seed for s in settings}) < len(settings):
             raise SystemExit(f"{self.runs[0]}: not the same experiment with different seeds")
 
@@ -104,13 +104,13 @@ class Results:
     def scores(self) -> Iterator[Row]:
         """Every score beside the printed one: the mean over seeds, and half its 95% interval."""
         for form, described in FORMS.items():
-            for (system, metric), own in self.kept(form).iterrows():
+            for (system, metric), scores in self.kept(form).iterrows():
                 cell = self.printed.cells.get((system, *self.printed.datasets, metric))
-                mean, half = mean_and_half_width(own)
+                mean, half = mean_and_half_width(scores)
                 yield {
                     **self.labels, "form": described, "system": system, "metric": metric,
                     "printed": cell.text if cell else "", "mean": mean, "±": half,
-                    "seeds": len(own),
+                    "seeds": len(scores),
                 }  # fmt: skip
 
     def differences(self) -> pd.DataFrame:
@@ -121,13 +121,13 @@ class Results:
         pairs = list(combinations(self.printed.systems, 2))
         for form, described in FORMS.items():
             kept = self.kept(form)
-            for (dataset, metric), (other, one) in product(self.printed.columns, pairs):
+            for (dataset, metric), (other, first) in product(self.printed.columns, pairs):
                 gain = partial(self.printed.improvement, metric)
-                gains = gain(kept.loc[one, metric], kept.loc[other, metric])
-                values = (self.printed.value(name, dataset, metric) for name in (one, other))
+                gains = gain(kept.loc[first, metric], kept.loc[other, metric])
+                values = (self.printed.value(name, dataset, metric) for name in (first, other))
                 mean, half = mean_and_half_width(gains)
                 found.append({
-                    **self.labels, "form": described, "systems": f"{one} against {other}",
+                    **self.labels, "form": described, "systems": f"{first} against {other}",
                     "metric": metric, "printed": gain(*values), "gain": mean, "±": half,
                     "better in": (gains > 0).sum(), "seeds": len(gains),
                     "p": ttest_1samp(gains, 0.0).pvalue if len(gains) >= MIN_SEEDS else np.nan,
@@ -149,9 +149,9 @@ class Results:
         for form, described in FORMS.items():
             kept = self.kept(form)
             by_claim = list(zip(*(self.judge(kept[run]) for run in kept), strict=True))
-            verdicts = [[claim.verdict for claim in own] for own in by_claim]
-            holds = [own.count(Verdict.CONFIRMED) for own in verdicts]
-            opposite = [sum(claim.is_reversed for claim in own) for own in by_claim]
+            verdicts = [[claim.verdict for claim in claims] for claims in by_claim]
+            holds = [row.count(Verdict.CONFIRMED) for row in verdicts]
+            opposite = [sum(claim.is_reversed for claim in claims) for claims in by_claim]
             p_values = holm([sign_test(max(pair), len(kept.T)) for pair in zip(holds, opposite)])
             for number, (claims, p_value) in enumerate(zip(by_claim, p_values)):
                 held = [claim for claim in claims if claim.verdict is Verdict.CONFIRMED]
@@ -187,8 +187,8 @@ class Results:
         kept = self.kept("").loc[list(self.printed.systems)]
         for metric in METRICS:
             both = [kept.xs(name, level="metric").to_numpy() for name in ("length", metric)]
-            means = [own.mean(axis=1, keepdims=True) for own in both]
-            within = [own - mean for own, mean in zip(both, means)]
+            means = [values.mean(axis=1, keepdims=True) for values in both]
+            within = [values - mean for values, mean in zip(both, means)]
             for level, pair in (("within systems", within), ("between systems", means)):
                 explained = np.corrcoef(*(x.ravel() for x in pair))[0, 1] ** 2
                 yield {"level": level, "metric": metric, "R²": explained}
@@ -198,11 +198,11 @@ def counted(differences: pd.DataFrame) -> Iterator[Row]:
     """How many differences are beyond chance, in the printed direction and opposite to it."""
     tested = differences[differences["p"].notna()]
     for form, metric in product([*FORMS.values(), ALL], [*METRICS, ALL]):
-        own = tested[tested["form"].isin([form] if form != ALL else FORMS.values())]
-        own = own[own["metric"].isin([metric] if metric != ALL else METRICS)]
-        found: Row = {"form": form, "metric": metric, "differences": len(own)}
+        subset = tested[tested["form"].isin([form] if form != ALL else FORMS.values())]
+        subset = subset[subset["metric"].isin([metric] if metric != ALL else METRICS)]
+        found: Row = {"form": form, "metric": metric, "differences": len(subset)}
         for column in ("p", "p, Holm in form", "p, Holm over all"):
-            sure = own[own[column] < SIGNIFICANT]
+            sure = subset[subset[column] < SIGNIFICANT]
             direction = sure["gain"] * sure["printed"]
             found[f"{column}: as printed"] = (direction > 0).sum()
             found[f"{column}: opposite"] = (direction < 0).sum()
@@ -213,11 +213,11 @@ def counted(differences: pd.DataFrame) -> Iterator[Row]:
 def best(scores: pd.DataFrame) -> pd.DataFrame:
     """The best of the printed systems in each form by each metric."""
     systems = [system for table in TABLES for system in load_table(table).systems]
-    own = scores[scores["metric"].isin(METRICS) & scores["system"].isin(systems)]
+    subset = scores[scores["metric"].isin(METRICS) & scores["system"].isin(systems)]
     labels = ["corpus", "table", "form", "metric"]
-    gain = own["mean"] * np.where(own["metric"].isin(["REP", "DROP"]), -1, 1)
-    places = gain.groupby([own[label] for label in labels], sort=False).idxmax()
-    return own.loc[places, [*labels, "system", "mean"]]
+    gain = subset["mean"] * np.where(subset["metric"].isin(["REP", "DROP"]), -1, 1)
+    best = gain.groupby([subset[label] for label in labels], sort=False).idxmax()
+    return subset.loc[best, [*labels, "system", "mean"]]
 
 
 def additive() -> Iterator[Row]:
@@ -241,13 +241,14 @@ def digits() -> Iterator[Row]:
                           lines=True)["symbols"].diff().min() for row in kept.itertuples()
         ]  # fmt: skip
         ahead = kept.pivot(index="seed", columns="attention", values="symbols").diff(axis=1)
-        for name, own in kept.groupby("attention", sort=False):
-            mean, half = mean_and_half_width(own["symbols"])
+        for name, subset in kept.groupby("attention", sort=False):
+            mean, half = mean_and_half_width(subset["symbols"])
             yield {
                 "folder": folder, "examples": examples, "attention": name,
-                "symbols right, %": mean, "±": half, "numbers right, %": own["numbers"].mean(),
-                "letters attended": own["attended"].mean(), "smallest fall": own["fall"].min(),
-                "largest fall": own["fall"].max(), "seeds": len(own),
+                "symbols right, %": mean, "±": half, "numbers right, %": subset["numbers"].mean(),
+                "letters attended": subset["attended"].mean(),
+                "smallest fall": subset["fall"].min(),
+                "largest fall": subset["fall"].max(), "seeds": len(subset),
                 "sparsemax ahead in": (ahead["sparsemax"] > 0).sum(),
             }  # fmt: skip
 
@@ -263,9 +264,9 @@ def output_layer() -> Row:
 def timing() -> Iterator[Row]:
     """Malaviya et al., section 5: a training step's seconds by those of softmax."""
     steps = pd.read_csv(HERE / "timing/training_step.csv")
-    for (hidden, system), own in steps.groupby(["hidden", "system"], sort=False)["seconds"]:
+    for (hidden, system), seconds in steps.groupby(["hidden", "system"], sort=False)["seconds"]:
         base = steps[(steps["hidden"] == hidden) & (steps["system"] == "softmax")]["seconds"]
-        ratio, low, high = ratio_of_turns(own, base)
+        ratio, low, high = ratio_of_turns(seconds, base)
         yield {"hidden": hidden, "system": system, "ratio": ratio, "low": low, "high": high}
 
 
@@ -277,12 +278,12 @@ def tables() -> dict[str, pd.DataFrame]:
         if (runs := sorted(path.parent for path in HERE.glob(f"{corpus}-seed*/{table}.csv")))
     ]
     first, second = found[:2]
-    scores = pd.DataFrame([row for own in found for row in own.scores()])
-    differences = pd.concat([own.differences() for own in found], ignore_index=True)
-    made: dict[str, Any] = {
+    scores = pd.DataFrame([row for results in found for row in results.scores()])
+    differences = pd.concat([results.differences() for results in found], ignore_index=True)
+    produced: dict[str, Any] = {
         "scores": scores,
         "differences": differences,
-        "claims": [row for own in found for row in own.claims()],
+        "claims": [row for results in found for row in results.claims()],
         "exchanged": first.exchanged(),
         "counts": counted(differences),
         "best": best(scores),
@@ -293,7 +294,7 @@ def tables() -> dict[str, pd.DataFrame]:
         "output_layer": [output_layer()],
         "timing": timing(),
     }
-    return {name: pd.DataFrame(rows) for name, rows in made.items()}
+    return {name: pd.DataFrame(rows) for name, rows in produced.items()}
 
 
 def in_markdown(frame: pd.DataFrame) -> str:
@@ -304,20 +305,20 @@ def in_markdown(frame: pd.DataFrame) -> str:
 
 def beside_print(scores: pd.DataFrame, title: str) -> str:
     """A table of the paper, and ours at equal length."""
-    own = scores[(scores["table"] == title) & (scores["form"] == FORMS[PRIMARY])]
-    shown: dict[str, Any] = {"system": list(dict.fromkeys(own["system"]))}
+    subset = scores[(scores["table"] == title) & (scores["form"] == FORMS[PRIMARY])]
+    shown: dict[str, Any] = {"system": list(dict.fromkeys(subset["system"]))}
     for metric in METRICS:
-        column = own[own["metric"] == metric]
+        column = subset[subset["metric"] == metric]
         if column["printed"].any():
             shown[f"{metric}, printed"] = column["printed"].to_list()
         shown[metric] = [f"{m:.2f}±{h:.2f}" for m, h in zip(column["mean"], column["±"])]
     return in_markdown(pd.DataFrame(shown))
 
 
-def blocks(made: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+def blocks(produced: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     """The tables of the page."""
     scores, claims, best = (
-        made[name][made[name]["corpus"] == "German–English"]
+        produced[name][produced[name]["corpus"] == "German–English"]
         for name in ("scores", "claims", "best")
     )
     seeds = claims["holds in"].astype(str) + " of " + claims["seeds"].astype(str)
@@ -334,15 +335,17 @@ def blocks(made: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     }
 
 
-def fill(page: str, made: Mapping[str, pd.DataFrame]) -> str:
+def fill(page: str, produced: Mapping[str, pd.DataFrame]) -> str:
     """``page.md`` with every ``{{…}}`` replaced; see :func:`filling.fill`."""
-    return filling.fill(page, made, HERE, **blocks(made))
+    return filling.fill(page, produced, HERE, **blocks(produced))
 
 
-def contents(made: Mapping[str, pd.DataFrame]) -> dict[Path, str]:
+def contents(produced: Mapping[str, pd.DataFrame]) -> dict[Path, str]:
     """Every file that is made, with its text."""
-    page = fill((HERE / "page.md").read_text(encoding="utf-8"), made)
-    texts = {name: frame.to_csv(index=False, float_format="%.6g") for name, frame in made.items()}
+    page = fill((HERE / "page.md").read_text(encoding="utf-8"), produced)
+    texts = {
+        name: frame.to_csv(index=False, float_format="%.6g") for name, frame in produced.items()
+    }
     return {HERE / "README.md": page, **{HERE / f"tables/{n}.csv": t for n, t in texts.items()}}
 
 

@@ -157,10 +157,13 @@ class Bitext:
         """Learn byte pairs, leave out training pairs that are empty or too long, and align."""
         pairs = BytePairs.learn((line for pair in train for line in pair), merges)
 
-        def cut(line: str) -> Pieces:
+        def split_line(line: str) -> Pieces:
             return tuple(pairs.split(tokenize(line)))
 
-        texts = [[(cut(source), cut(target)) for source, target in text] for text in (train, valid)]
+        texts = [
+            [(split_line(source), split_line(target)) for source, target in text]
+            for text in (train, valid)
+        ]
         texts[0] = [p for p in texts[0] if all(0 < len(side) <= max_length for side in p)]
         with FastAlign.train(texts[0]) as model:
             links = (list(model.training_links()), list(model.align(texts[1])))
@@ -172,7 +175,7 @@ class Bitext:
                 PieceText([(*s, SINK) for s, _ in text], [t for _, t in text], found)
                 for text, found in zip(texts, links, strict=True)
             ),
-            PieceText([(*cut(line), SINK) for line in test], [()] * len(test)),
+            PieceText([(*split_line(line), SINK) for line in test], [()] * len(test)),
         )
 
 
@@ -200,7 +203,7 @@ class Minibatch:
     before: Tensor
     after: Tensor
     fertilities: Tensor | None
-    places: Tensor
+    word_positions: Tensor
     words: int
 
     def to(self, device: torch.device) -> Minibatch:
@@ -212,7 +215,7 @@ class Minibatch:
             before=self.before.to(device),
             after=self.after.to(device),
             fertilities=None if self.fertilities is None else self.fertilities.to(device),
-            places=self.places.to(device),
+            word_positions=self.word_positions.to(device),
         )
 
 
@@ -244,7 +247,7 @@ def make_minibatches(
         positions = torch.arange(int(counts.max()))
         inside = positions < counts[:, None]
         after = padded([[*targets[i], END] for i in rows])
-        places = (after != BLANK).flatten().nonzero()[:, 0]
+        word_positions = (after != BLANK).flatten().nonzero()[:, 0]
         batches.append(
             Minibatch(
                 rows,
@@ -258,8 +261,8 @@ def make_minibatches(
                 else pad_sequence(
                     [torch.from_numpy(bounds[i]).float() for i in rows], batch_first=True
                 ),
-                places,
-                len(places),
+                word_positions,
+                len(word_positions),
             )
         )
     return batches

@@ -163,13 +163,13 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=100_000)
     parser.add_argument("--digits", type=int, nargs=2, default=(5, 20), metavar=("LEAST", "MOST"))
     parser.add_argument("--output-layer", choices=ATTENTIONS, default="softmax")
-    given = parser.parse_args()
-    run, lengths = given.output, tuple(given.digits)
+    arguments = parser.parse_args()
+    run, lengths = arguments.output, tuple(arguments.digits)
     run.mkdir(parents=True)
     rows = []
-    for seed in range(1, given.seeds + 1):
+    for seed in range(1, arguments.seeds + 1):
         for name in ATTENTIONS:
-            model, log = train(name, seed, given.examples, lengths, given.output_layer)
+            model, log = train(name, seed, arguments.examples, lengths, arguments.output_layer)
             folder = run / name / f"seed-{seed}"
             folder.mkdir(parents=True)
             lines = "".join(f"{json.dumps(record)}\n" for record in log)

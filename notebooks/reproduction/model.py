@@ -208,8 +208,8 @@ class Translator(nn.Module):
 def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
     """The summed cross entropy of a batch's words, and their number."""
     attentional, _ = model.decode(batch)
-    scores = model.output(attentional.flatten(0, 1)[batch.places])
-    loss = cross_entropy(scores, batch.after.flatten()[batch.places], reduction="sum")
+    scores = model.output(attentional.flatten(0, 1)[batch.word_positions])
+    loss = cross_entropy(scores, batch.after.flatten()[batch.word_positions], reduction="sum")
     return loss, batch.words
 
 

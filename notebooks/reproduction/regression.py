@@ -209,9 +209,9 @@ def like_iris(examples: int, seed: int) -> Data:
     species = np.arange(examples) % 3
     features = np.empty((examples, data.features.shape[1]))
     for number in range(3):
-        own = data.features[data.labels[:, number]]
+        subset = data.features[data.labels[:, number]]
         features[species == number] = rng.multivariate_normal(
-            own.mean(axis=0), np.cov(own.T), size=(species == number).sum()
+            subset.mean(axis=0), np.cov(subset.T), size=(species == number).sum()
         )
     return Data("like Iris", features, np.eye(3, dtype=bool)[species])
 
@@ -229,12 +229,16 @@ def by_size(splits: int = 10) -> Iterable[tuple[object, ...]]:
             for fitting, epochs in dict.fromkeys(fittings):
                 found: dict[str, list[float]] = {activation: [] for activation in ACTIVATIONS}
                 for split in range(splits):
-                    own, test, count = iris(), None, size
+                    training, test, count = iris(), None, size
                     if name != "Iris":
-                        own, test, count = like_iris(size, split), like_iris(500, splits + split), 0
+                        training, test, count = (
+                            like_iris(size, split),
+                            like_iris(500, splits + split),
+                            0,
+                        )
                     for activation, values in found.items():
                         result = measure(
-                            own, test, activation, penalty, fitting, [split, 0], count, epochs
+                            training, test, activation, penalty, fitting, [split, 0], count, epochs
                         )
                         values.append(result["test"])
                 soft, sparse = map(np.array, found.values())
@@ -253,8 +257,8 @@ def main() -> None:
     parser.add_argument("--test", type=Path, help="its test set; default: a random tenth")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--sweeps", type=Path, metavar="FOLDER", help="write both sweeps over Iris")
-    given = parser.parse_args()
-    if given.sweeps:
+    arguments = parser.parse_args()
+    if arguments.sweeps:
         penalties = ["fitting", "activation", "lambda", "JS", "±"]
         sizes = ["data", "examples", "fitting", "epochs", "softmax JS", "sparsemax JS", "gain", "±",
                  "splits below", "splits"]  # fmt: skip
@@ -262,14 +266,16 @@ def main() -> None:
             ("penalties", by_penalty, penalties),
             ("sizes", by_size, sizes),
         ):
-            pd.DataFrame(rows(), columns=columns).to_csv(given.sweeps / f"{name}.csv", index=False)
+            pd.DataFrame(rows(), columns=columns).to_csv(
+                arguments.sweeps / f"{name}.csv", index=False
+            )
         return
-    read_in = read(*filter(None, (given.data, given.test))) if given.data else [iris()]
+    read_in = read(*filter(None, (arguments.data, arguments.test))) if arguments.data else [iris()]
     data, test = [*read_in, None][:2]
     table = load_table("report_table2")
     known = next((name for name in table.datasets if name.lower() == data.name.lower()), None)
     found = []
-    for activation, fitting, split in product(ACTIVATIONS, FITTINGS, range(given.splits)):
+    for activation, fitting, split in product(ACTIVATIONS, FITTINGS, range(arguments.splits)):
         penalty = table.cells[activation, known, "lambda"].value if known else LAMBDAS[0]
         values = measure(data, test, activation, penalty, fitting, [0, split])
         found.append({"activation": activation, "fitting": fitting, **values})

@@ -32,23 +32,25 @@ COMPARED = ("csparsemax against sparsemax", "csparsemax against csoftmax",
             "csparsemax against softmax", "sparse models against others")  # fmt: skip
 
 
-def drawn_scores(counted: Result, metric: Metric) -> Floats:
+def resampled_scores(counted: Result, metric: Metric) -> Floats:
     """Scores [1 + draws, systems]; the first are of the whole test set."""
     first, *others = (counted.statistics_of(metric.name, system) for system in counted.systems)
     size = len(first)
-    drawn = np.random.default_rng(0).multinomial(size, [1 / size] * size, DRAWS)
-    weights = np.concatenate([np.ones((1, size)), drawn])
-    return np.stack([metric.formula(weights @ own) for own in (first, *others)], axis=1)
+    resamples = np.random.default_rng(0).multinomial(size, [1 / size] * size, DRAWS)
+    weights = np.concatenate([np.ones((1, size)), resamples])
+    return np.stack(
+        [metric.formula(weights @ statistics) for statistics in (first, *others)], axis=1
+    )
 
 
 def gains(scores: Floats, systems: Sequence[str], comparison: str, *, lower: bool) -> Floats:
     """How much better the first side is, for each draw."""
     groups = {"sparse models": SPARSE, "others": [s for s in systems if s not in SPARSE]}
-    one, other = (
+    first, other = (
         scores[:, [systems.index(name) for name in groups.get(side, [side])]].mean(axis=1)
         for side in comparison.split(" against ")
     )
-    return other - one if lower else one - other
+    return other - first if lower else first - other
 
 
 def resampled(by_run: Sequence[Floats]) -> tuple[float, ...]:
@@ -57,7 +59,7 @@ def resampled(by_run: Sequence[Floats]) -> tuple[float, ...]:
     mean, half = mean_and_half_width(array[:, 0])
     chosen = np.random.default_rng(1).integers(len(array), size=(len(array), DRAWS))
     both = array[chosen, np.arange(1, DRAWS + 1)].mean(axis=0)
-    quantiles = [np.quantile(own, (0.025, 0.975)) for own in (array[:, 1:].mean(axis=0), both)]
+    quantiles = [np.quantile(some, (0.025, 0.975)) for some in (array[:, 1:].mean(axis=0), both)]
     return (mean, mean - (half or 0), mean + (half or 0), *map(float, np.concatenate(quantiles)))
 
 
@@ -74,10 +76,13 @@ def rows(runs: Sequence[Path], ref: Path, src: Path, model: Path) -> Iterator[tu
                 outputs = {name: found[name] for name in systems}
                 counted.append(count(outputs, references, sources, metrics))
             for name, metric in metrics.items():
-                scores, lower = [drawn_scores(c, metric) for c in counted], better[name] == "lower"
+                scores, lower = (
+                    [resampled_scores(c, metric) for c in counted],
+                    better[name] == "lower",
+                )
                 for comparison in COMPARED:
-                    own = [gains(drawn, systems, comparison, lower=lower) for drawn in scores]
-                    yield described, comparison, name, *resampled(own)
+                    all_gains = [gains(table, systems, comparison, lower=lower) for table in scores]
+                    yield described, comparison, name, *resampled(all_gains)
 
 
 def main() -> None:
@@ -86,12 +91,12 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     for name in ("--ref", "--src", "--model", "--output"):
         parser.add_argument(name, type=Path, required=True)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     header = ["form", "systems", "metric", "gain", "seeds, low", "seeds, high", "segments, low",
               "segments, high", "both, low", "both, high"]  # fmt: skip
-    found = rows(given.runs, given.ref, given.src, given.model)
+    found = rows(arguments.runs, arguments.ref, arguments.src, arguments.model)
     table = pd.DataFrame(found, columns=header)
-    table.to_csv(given.output, index=False, float_format="%.4f")
+    table.to_csv(arguments.output, index=False, float_format="%.4f")
 
 
 if __name__ == "__main__":

@@ -110,14 +110,14 @@ def main() -> None:
     parser.add_argument("--ref", help="references: print BLEU of every pair of weights")
     parser.add_argument("--weights", type=float, nargs=2, metavar=("ALPHA", "BETA"))
     parser.add_argument("--subwords", default="none", help="merge subwords, such as bpe")
-    given = parser.parse_args()
-    if (given.ref is None) == (given.weights is None):
+    arguments = parser.parse_args()
+    if (arguments.ref is None) == (arguments.weights is None):
         parser.error("give either --ref or --weights")
-    candidates = read(given.lists, given.attention, given.subwords)
-    if given.weights:
-        print("\n".join(candidates.choose(*given.weights)))
+    candidates = read(arguments.lists, arguments.attention, arguments.subwords)
+    if arguments.weights:
+        print("\n".join(candidates.choose(*arguments.weights)))
         return
-    grid = search(candidates, list(read_segments(given.ref)), BLEU())
+    grid = search(candidates, list(read_segments(arguments.ref)), BLEU())
     for alpha, beta, bleu in grid:
         print(f"{alpha:g}\t{beta:g}\t{bleu:.2f}")
     print("best: α = {:g}, β = {:g}, BLEU = {:.2f}".format(*best(grid)))

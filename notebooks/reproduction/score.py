@@ -127,8 +127,10 @@ def table_metrics(aligner: Aligner | None) -> list[Metric]:
     """The metrics of Table 1, and the translations' length; no DROP without an aligner."""
     names, _ = default_metrics(aligns=aligner is not None, covers=False, referenced=True)
     bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
-    made = [make_metric(n, {"aligner": aligner, **(bleu if n == "bleu" else {})}) for n in names]
-    return [*made, RelativeLength(**bleu), BrevityPenalty(**bleu)]
+    computed = [
+        make_metric(n, {"aligner": aligner, **(bleu if n == "bleu" else {})}) for n in names
+    ]
+    return [*computed, RelativeLength(**bleu), BrevityPenalty(**bleu)]
 
 
 def score_run(run: Path, table: str) -> str:
@@ -221,15 +223,15 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="recompute the kept scores")
     for name in ("ref", "src", "model", "valid-ref"):
         parser.add_argument(f"--{name}", type=Path)
-    given = parser.parse_args()
-    if not given.check:
+    arguments = parser.parse_args()
+    if not arguments.check:
         for table in TABLES:
-            if hypotheses_of(given.run, TABLES[table]):
-                print(score_run(given.run, table))
+            if hypotheses_of(arguments.run, TABLES[table]):
+                print(score_run(arguments.run, table))
         return
-    texts = {name: getattr(given, name) for name in ("ref", "src", "model", "valid_ref")}
+    texts = {name: getattr(arguments, name) for name in ("ref", "src", "model", "valid_ref")}
     found: dict[str, int] = {"confirmed": 0, "contradicted": 0, "not checked": 0}
-    for what, kept, ours in check_run(given.run, **texts):
+    for what, kept, ours in check_run(arguments.run, **texts):
         same = ours is not None and abs(kept - ours) <= 1e-4
         found["not checked" if ours is None else "confirmed" if same else "contradicted"] += 1
         if ours is not None and not same:

@@ -102,14 +102,14 @@ class _Beams:
             attention=self.attention[index],
         )
 
-    def keep(self, places: list[int]) -> _Beams:
+    def keep(self, rows: list[int]) -> _Beams:
         """The beams of some sentences."""
         size = self.total.shape[1]
-        chosen = torch.tensor(places, dtype=torch.long, device=self.total.device)
+        chosen = torch.tensor(rows, dtype=torch.long, device=self.total.device)
         index = (chosen[:, None] * size + torch.arange(size, device=chosen.device)).flatten()
         return replace(
             self.rows(index),
-            sentences=[self.sentences[place] for place in places],
+            sentences=[self.sentences[row] for row in rows],
             source=self.source.reorder(index),
             counted=self.counted[index],
             total=self.total[chosen],
@@ -146,15 +146,15 @@ def beam_search(
     while beams.sentences:
         beams, ended = _advance(model, weights, beams, penalties, length)
         length += 1
-        for place, hypothesis in ended:
-            finished[place].append(hypothesis)
+        for sentence, hypothesis in ended:
+            finished[sentence].append(hypothesis)
         alive = beams.total / penalties.length(length) + penalties.coverage(beams)
         going = []
-        for place, best in enumerate(alive.amax(1).tolist()):
-            scores = sorted((h.score for h in finished[beams.sentences[place]]), reverse=True)
+        for row, best in enumerate(alive.amax(1).tolist()):
+            scores = sorted((h.score for h in finished[beams.sentences[row]]), reverse=True)
             is_done = len(scores) >= size and scores[size - 1] >= best
             if best > -np.inf and not is_done:
-                going.append(place)
+                going.append(row)
         if len(going) < len(beams.sentences):
             beams = beams.keep(going)
     return [sorted(found, key=lambda h: -h.score)[:size] for found in finished]
@@ -296,10 +296,10 @@ def translate(
 
 def _spell(hypothesis: Hypothesis, source: Pieces, target: Vocabulary) -> Pieces:
     pieces = [target.pieces[number] for number in hypothesis.numbers]
-    for place, number in enumerate(hypothesis.numbers):
-        words = hypothesis.attention[place, :-1]
+    for position, number in enumerate(hypothesis.numbers):
+        words = hypothesis.attention[position, :-1]
         if number == UNKNOWN_ID and len(words):
-            pieces[place] = source[int(words.argmax())]
+            pieces[position] = source[int(words.argmax())]
     return tuple(pieces)
 
 

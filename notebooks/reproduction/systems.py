@@ -147,6 +147,6 @@ def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
 def ratio_of_turns(seconds: ArrayLike, base: ArrayLike) -> tuple[float, float, float]:
     """The median over turns of one thing's seconds by another's, and its 95% bootstrap interval."""
     ratios = np.asarray(seconds, dtype=np.float64) / np.asarray(base, dtype=np.float64)
-    drawn = np.random.default_rng(0).choice(ratios, (10_000, len(ratios)))
-    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
+    resamples = np.random.default_rng(0).choice(ratios, (10_000, len(ratios)))
+    low, high = np.quantile(np.median(resamples, axis=1), (0.025, 0.975))
     return float(np.median(ratios)), float(low), float(high)

@@ -90,9 +90,9 @@ def losses(turns: int) -> Iterable[tuple[object, ...]]:
     sets: list[tuple[str, Array, Array, Any, Any, object]] = []
     for classes in CLASSES:
         rng = np.random.default_rng(classes)
-        scores, drawn = rng.normal(size=(1000, classes)), rng.integers(classes, size=1000)
+        scores, labels = rng.normal(size=(1000, classes)), rng.integers(classes, size=1000)
         in_numpy = lambda loss, *arrays: loss(*arrays)  # noqa: E731
-        sets.append(("random", scores, np.eye(classes)[drawn], in_numpy, _evaluate_in_torch, ""))
+        sets.append(("random", scores, np.eye(classes)[labels], in_numpy, _evaluate_in_torch, ""))
     printed = seconds[0] / seconds[1]
     flowers = iris()
     sets.append(("Iris", flowers.features, flowers.targets, _fit_in_numpy, _fit_in_torch, printed))
@@ -108,7 +108,7 @@ def losses(turns: int) -> Iterable[tuple[object, ...]]:
             }
             found = in_turns(works, turns)
             ratio = ratio_of_turns(found["sparsemax"], found["softmax"])
-            means = [1e3 * float(np.mean(own)) for own in found.values()]
+            means = [1e3 * float(np.mean(times)) for times in found.values()]
             yield name, len(x), targets.shape[1], library, *means, *ratio, shown
 
 
@@ -146,8 +146,8 @@ def training_steps(turns: int) -> Iterable[tuple[object, ...]]:
 
             works[system.name] = step
         for name, seconds in in_turns(works, turns).items():
-            for turn, own in enumerate(seconds, 1):
-                yield hidden, pieces, name, turn, f"{own:.6f}"
+            for turn, duration in enumerate(seconds, 1):
+                yield hidden, pieces, name, turn, f"{duration:.6f}"
 
 
 def main() -> None:
@@ -155,15 +155,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("-o", "--output", type=Path, required=True, help="folder")
     parser.add_argument("--turns", type=int, default=5)
-    given = parser.parse_args()
-    given.output.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
     header = ("data", "examples", "classes", "implementation", "softmax, ms", "sparsemax, ms",
               "ratio", "low", "high", "printed ratio, CPU")  # fmt: skip
     steps = ("hidden", "vocabulary", "system", "turn", "seconds")
     tables = {"timing": (header, losses), "training_step": (steps, training_steps)}
     for name, (columns, rows) in tables.items():
-        table = pd.DataFrame(rows(given.turns), columns=columns)
-        table.to_csv(given.output / f"{name}.csv", index=False)
+        table = pd.DataFrame(rows(arguments.turns), columns=columns)
+        table.to_csv(arguments.output / f"{name}.csv", index=False)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Run:
     settings: Settings
     texts: dict[str, tuple[str, str]]
     device: str = "cpu"
-    made: dict[str, Any] = field(default_factory=dict)
+    records: dict[str, Any] = field(default_factory=dict)
     decoded: dict[str, list[list[Translation]]] = field(default_factory=dict)
     trained: dict[str, Translator] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ class Run:
             "source vocabulary": "\n".join(bitext.source.pieces),
             "target vocabulary": "\n".join(bitext.target.pieces),
         }
-        self.made["corpora"] = {
+        self.records["corpora"] = {
             "training pairs": len(bitext.train.sources),
             "source vocabulary": len(bitext.source),
             "target vocabulary": len(bitext.target),
@@ -168,12 +168,12 @@ class Run:
             model.train()
             total, words = 0.0, 0
             with progress_bar(f"{name}: epoch {epoch}") as progress:
-                for place in counted(range(len(batches)), progress, len(batches)):
-                    (chance,) = np.random.SeedSequence([seed, epoch, place]).generate_state(
+                for number in counted(range(len(batches)), progress, len(batches)):
+                    (random_seed,) = np.random.SeedSequence([seed, epoch, number]).generate_state(
                         1, np.uint64
                     )
-                    torch.manual_seed(int(chance) >> 1)  # torch wants 63 bits
-                    batch = batches[order[place]].to(torch.device(self.device))
+                    torch.manual_seed(int(random_seed) >> 1)  # torch wants 63 bits
+                    batch = batches[order[number]].to(torch.device(self.device))
                     loss, count = objective(batch)
                     optimizer.zero_grad(set_to_none=True)
                     (loss / len(batch.rows)).backward()
@@ -201,7 +201,10 @@ class Run:
         model.eval()
         write_lines(self.folder / f"{name}.epochs.jsonl", map(json.dumps, epochs))
         found = {"epochs": len(epochs), "best epoch": best_epoch}
-        self.made[name] = {**found, "valid perplexity": epochs[best_epoch - 1]["valid_perplexity"]}
+        self.records[name] = {
+            **found,
+            "valid perplexity": epochs[best_epoch - 1]["valid_perplexity"],
+        }
 
     @torch.no_grad()
     def perplexity(
@@ -255,7 +258,7 @@ class Run:
         rescored = candidates_of(self.decoded[plain.file]).choose(alpha, beta)
         write_lines(self.folder / f"{system.file}.test.rescored.hyp.gz", rescored)
         note = {"alpha": alpha, "beta": beta, "valid BLEU": bleu, "grid": grid}
-        self.made[f"{system.file}, rescoring"] = note
+        self.records[f"{system.file}, rescoring"] = note
         first, grid, texts = self.settings.tune_on, [], {}
         for alpha, beta in product(GRID, GRID):
             lists = self.translate(plain, "valid", first, Penalties(alpha, beta))
@@ -265,7 +268,7 @@ class Run:
         alpha, beta, bleu = best(grid)
         write_lines(self.folder / f"{system.file}.valid.hyp.gz", texts[alpha, beta])
         note = {"alpha": alpha, "beta": beta, "valid BLEU": bleu, "grid": grid}
-        self.made[system.file] = note
+        self.records[system.file] = note
         return Penalties(alpha, beta)
 
     def finish(self) -> None:
@@ -288,7 +291,7 @@ class Run:
                 part: [{"file": Path(p).name, "sha256": file_hash(p)} for p in paths]
                 for part, paths in self.texts.items()
             },
-            "made": self.made,
+            "made": self.records,
             "machine": {
                 "processor": platform.processor() or platform.machine(),
                 "kernels": torch.backends.cpu.get_cpu_capability(),
@@ -333,19 +336,19 @@ def main() -> None:
     parser.add_argument("--system", action="append", default=[], help="only this row; repeatable")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-o", "--output", type=Path, required=True, help="a new folder")
-    given = parser.parse_args()
-    settings = Settings.read(given.settings) if given.settings else Settings()
-    if given.seed is not None:
-        settings = replace(settings, seed=given.seed)
-    if given.output.exists():
-        parser.error(f"{given.output} exists; name a new folder")
-    texts = {part: tuple(getattr(given, part)) for part in ("train", "valid", "test")}
-    run = Run(given.output, settings, texts, given.device)
-    for system in find_systems(given.table, given.system):
+    arguments = parser.parse_args()
+    settings = Settings.read(arguments.settings) if arguments.settings else Settings()
+    if arguments.seed is not None:
+        settings = replace(settings, seed=arguments.seed)
+    if arguments.output.exists():
+        parser.error(f"{arguments.output} exists; name a new folder")
+    texts = {part: tuple(getattr(arguments, part)) for part in ("train", "valid", "test")}
+    run = Run(arguments.output, settings, texts, arguments.device)
+    for system in find_systems(arguments.table, arguments.system):
         if system.file not in run.decoded:
             run.make(system)
     run.finish()
-    print(score_run(given.output, given.table))
+    print(score_run(arguments.output, arguments.table))
 
 
 if __name__ == "__main__":
