@@ -6,7 +6,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,8 @@ HINTS = {
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """``; did you mean …?``, to append to an error; empty if no known name is near."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.66)
     return f"; did you mean {near[0]}?" if near else ""
 

@@ -10,9 +10,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from tempfile import gettempdir
 
 import click
 
@@ -108,6 +106,8 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
     """Print the version, the word aligner and the extras that are installed."""
     if not asked:
         return
+    from importlib.util import find_spec
+
     from fast_align_wrapper.process import find_fast_align
 
     try:
@@ -213,6 +213,8 @@ def _run(argv: Sequence[str]) -> int:
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
         say(str(error), "error")
     except OSError as error:
+        from tempfile import gettempdir
+
         # Final files and standard output are named where they are written.
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")

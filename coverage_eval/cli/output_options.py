@@ -82,8 +82,8 @@ class ScoreOutput(Output):
         return self.sentence_level or self.worst is not None
 
     @property
-    def drawn(self) -> int:
-        """Number of bootstrap resamples; 0 for no interval."""
+    def interval_resamples(self) -> int:
+        """Number of resamples for an interval; 0 for none."""
         return self.resamples if self.confidence else 0
 
 

@@ -6,6 +6,8 @@ only list of them.
 
 from __future__ import annotations
 
+from functools import cache
+
 HIDDEN = (
     *(*range(0x20), *range(0x7F, 0xA0), 0xAD),  # C0 and C1, and the soft hyphen
     *(0x2028, 0x2029),  # some programs treat them as line ends
@@ -24,23 +26,34 @@ def spell_utf16(text: str) -> str:
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
 
 
-_CONTROLS = {
-    code: f"\\x{code:02x}" if code < 0x100 else ascii(chr(code)).strip("'") for code in HIDDEN
-}
-_CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
-_JSON_CONTROLS = {code: spell_utf16(chr(code)) for code in HIDDEN if code >= 0x7F}
+@cache
+def _controls() -> dict[int, str]:
+    """How each hidden character is shown; made when the first one is met."""
+    return {
+        code: f"\\x{code:02x}" if code < 0x100 else ascii(chr(code)).strip("'") for code in HIDDEN
+    }
+
+
+@cache
+def _csv_controls() -> dict[int, str]:
+    return {code: text for code, text in _controls().items() if chr(code) not in "\t\n\r"}
+
+
+@cache
+def _json_controls() -> dict[int, str]:
+    return {code: spell_utf16(chr(code)) for code in HIDDEN if code >= 0x7F}
 
 
 def escape_controls(text: str) -> str:
     """Show hidden characters as ``\\x1b`` or ``\\u202e``."""
-    return text if text.isprintable() else text.translate(_CONTROLS)
+    return text if text.isprintable() else text.translate(_controls())
 
 
 def escape_csv(text: str) -> str:
     """As :func:`escape_controls`, without the characters that CSV quotes."""
-    return text if text.isprintable() else text.translate(_CSV_CONTROLS)
+    return text if text.isprintable() else text.translate(_csv_controls())
 
 
 def escape_json(text: str) -> str:
     """Escape hidden characters of a JSON text; they occur only in its strings."""
-    return text if text.isprintable() else text.translate(_JSON_CONTROLS)
+    return text if text.isprintable() else text.translate(_json_controls())

@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise, takewhile
-from statistics import StatisticsError, correlation, fmean
 
 from coverage_eval.core.checks import MIN_SEGMENTS, SampledText, SampledTexts
 from coverage_eval.core.errors import CheckId, Finding, Severity
@@ -58,7 +57,7 @@ def _lags_of_words(blocks: Sequence[list[int]], text: SampledText, other: Sample
         text_words, other_words = [text.words[i] for i in rows], [other.words[i] for i in rows]
         own_fit, fits = count_shared(text_words, other_words, weights)
         perfect_fit, chance_fits = count_shared(other_words, other_words, weights)
-        scale = perfect_fit - fmean(chance_fits)
+        scale = perfect_fit - _mean(chance_fits)
         # If all segments are alike, nobody can tell where one belongs.
         if scale < perfect_fit / 5 or scale <= 0:
             continue
@@ -66,8 +65,12 @@ def _lags_of_words(blocks: Sequence[list[int]], text: SampledText, other: Sample
         if fits[best] > own_fit + BETTER_ELSEWHERE * scale:
             found[block[0]] = LAGS[best]
         else:
-            found[block[0]] = 0 if own_fit - fmean(fits) >= NO_RELATION * scale else None
+            found[block[0]] = 0 if own_fit - _mean(fits) >= NO_RELATION * scale else None
     return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def count_shared(
@@ -77,7 +80,7 @@ def count_shared(
     means = []
     for lag in (0, *LAGS):
         pairs = zip(text[max(0, -lag) :], other[max(0, lag) :], strict=False)
-        means.append(fmean(math.fsum(map(weights.__getitem__, a & b)) for a, b in pairs))
+        means.append(_mean([math.fsum(map(weights.__getitem__, a & b)) for a, b in pairs]))
     return means[0], means[1:]
 
 
@@ -158,6 +161,8 @@ def look_for_other_lengths(texts: SampledTexts) -> Iterator[Finding]:
         words = [(source.words[i], target.words[i]) for i in rows]
         shared = sum(len(a & b) for a, b in words)
         shared_with_next = sum(len(a & b) for (a, _), (_, b) in pairwise(words))
+        from statistics import StatisticsError, correlation  # slow to import
+
         try:
             is_related = correlation(*lengths) >= LENGTH_CORRELATION
         except StatisticsError:  # all lengths of a side are equal

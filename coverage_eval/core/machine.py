@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import sys
@@ -136,6 +135,8 @@ def _end_with_parent() -> None:
     A worker waits for work in a pipe that the other workers hold open, too, so after SIGKILL of
     their parent they would wait for ever, and hold its standard output open.
     """
+    import multiprocessing  # slow to import, and used in other processes only
+
     parent = multiprocessing.parent_process()
     assert parent is not None
 

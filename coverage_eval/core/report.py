@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -179,6 +178,8 @@ class Table:
         """The table as a notebook shows it."""
         frame = self.to_frame().astype(object)
         rows: str = frame.to_html(index=False, na_rep="", float_format=format_figure)
+        from html import escape
+
         return f"<p><b>{escape(self.title)}</b></p>{rows}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from statistics import fmean
+from math import fsum
 from unicodedata import normalize
 
 from coverage_eval.core.batches import RowSample
@@ -121,9 +121,9 @@ def look_for_copies(texts: SampledTexts) -> Iterator[Finding]:
         rows = [row for row in words if row[0] and row[1]]
         if len(rows) < MIN_SEGMENTS:
             continue
-        to_source = fmean(len(h & s) / len(h) for h, s, _ in rows)
-        to_reference = fmean(len(h & r) / len(h) for h, _, r in rows)
-        reference_to_source = fmean(len(r & s) / max(len(r), 1) for _, s, r in rows)
+        to_source = fsum(len(h & s) / len(h) for h, s, _ in rows) / len(rows)
+        to_reference = fsum(len(h & r) / len(h) for h, _, r in rows) / len(rows)
+        reference_to_source = fsum(len(r & s) / max(len(r), 1) for _, s, r in rows) / len(rows)
         if to_source > max(to_reference, reference_to_source + NEARER_SOURCE):
             label = f"{percent(to_source)} of its words are in the source {source.name}"
             yield Finding.of_text(

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, cast, overload
@@ -350,6 +349,8 @@ class StopWords(frozenset[str]):
         return cls(stripped for word in words if (stripped := word.strip(" \t")))
 
     def __str__(self) -> str:
+        from hashlib import sha256  # slow to import
+
         digest = sha256("\n".join(sorted(self)).encode()).hexdigest()[:8]
         return f"{len(self)}-{digest}" if self else "none"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -183,7 +182,7 @@ def temporary_file(folder: Path, suffix: str = "", mode: int = 0o600) -> Iterato
     Raises:
         OSError: It cannot be made.
     """
-    path = folder / f".coverage-eval-{secrets.token_hex(8)}{suffix}"
+    path = folder / f".coverage-eval-{os.urandom(8).hex()}{suffix}"
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
     try:
         yield path

@@ -12,7 +12,6 @@ reference closest in length to the hypothesis (the shorter of two equally close)
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -290,7 +289,9 @@ def _reading_order(repetition: tuple[Sequence[int], _Repetition]) -> tuple[Any, 
 
 def is_punctuation_alone(token: str) -> bool:
     """Whether a token has only punctuation and symbols, perhaps written as HTML entities."""
-    return all(unicodedata.category(letter)[0] in "PS" for letter in html.unescape(token))
+    from html import unescape  # slow to import, for the few who leave punctuation out
+
+    return all(unicodedata.category(letter)[0] in "PS" for letter in unescape(token))
 
 
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:

@@ -12,10 +12,11 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import check_aligned, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
+from coverage_eval.cli.alignment_options import symmetrize_option
 from coverage_eval.cli.command import Group
 from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import strict_option, symmetrize_option
+from coverage_eval.cli.options import strict_option
 from coverage_eval.cli.output import echo_findings, print_lines, show, with_findings
 from coverage_eval.cli.output_options import (
     ScoreOutput,
@@ -193,7 +194,9 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
         report = segments_report(formula.score(statistics), segments, worst=output.worst)
     else:
         figures = [formula] if output.score_only else [formula, *others]
-        report = score_report([_score(figure, statistics, output.drawn) for figure in figures])
+        report = score_report(
+            [_score(figure, statistics, output.interval_resamples) for figure in figures]
+        )
     findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
     echo_findings(findings, strict=strict)
     show(with_findings(report, findings), output)

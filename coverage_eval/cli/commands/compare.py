@@ -11,20 +11,18 @@ import click
 
 from coverage_eval.align.aligner import AlignerSettings
 from coverage_eval.cli import hints
-from coverage_eval.cli.command import Command
-from coverage_eval.cli.help import option, shared
-from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
+from coverage_eval.cli.alignment_options import (
     check_links,
     check_unaligned,
-    jobs_option,
     links_options,
     model_option,
     require_links,
-    signature_option,
     source_option,
-    strict_option,
 )
+from coverage_eval.cli.command import Command
+from coverage_eval.cli.help import option, shared
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import jobs_option, signature_option, strict_option
 from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
 from coverage_eval.cli.output_options import Output, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, by_name

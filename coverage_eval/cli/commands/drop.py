@@ -8,21 +8,20 @@ from typing import Any
 import click
 
 from coverage_eval.align.aligner import AlignerSettings
-from coverage_eval.cli.command import Command
-from coverage_eval.cli.commands.score import score
-from coverage_eval.cli.help import option, shared
-from coverage_eval.cli.kept_rows import kept_options
-from coverage_eval.cli.options import (
+from coverage_eval.cli.alignment_options import (
     check_links,
-    check_settings,
     links_options,
-    metric_settings,
     model_option,
     require_links,
     sink_option,
     source_option,
     symmetrize_option,
 )
+from coverage_eval.cli.command import Command
+from coverage_eval.cli.commands.score import score
+from coverage_eval.cli.help import option, shared
+from coverage_eval.cli.kept_rows import kept_options
+from coverage_eval.cli.options import check_settings, metric_settings
 from coverage_eval.cli.output_options import options_on_command_line, scoring_options
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.files import Text

@@ -10,18 +10,18 @@ from dataclasses import replace
 import click
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.cli.alignment_options import (
+    check_links,
+    check_unaligned,
+    model_option,
+    source_option,
+)
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.segment import gate_documents, with_passages
 from coverage_eval.cli.help import option
 from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import (
-    check_links,
-    check_unaligned,
-    model_option,
-    signature_option,
-    source_option,
-)
+from coverage_eval.cli.options import signature_option
 from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
 from coverage_eval.cli.output_options import ScoreOutput, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
@@ -153,7 +153,7 @@ def omissions(
             reasons=None if unaligned else reasons,
         )
     else:
-        report = _flag_report(result, flagged, reasons, output.drawn)
+        report = _flag_report(result, flagged, reasons, output.interval_resamples)
     cuts = documents.by_output[result.systems[0]] if documents else ()
     if unaligned:
         report = with_passages(report, cuts)
