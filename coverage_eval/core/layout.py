@@ -84,8 +84,7 @@ def text(report: Report, style: Style) -> Iterator[str]:
             cells = (cell for row in table.rows for cell in row if isinstance(cell, ScoreCell))
             lines = zip(table.signatures, cells, strict=True)
             parts.append(
-                f"{escape_controls(signature)} = {cell.format(style.digits)}"
-                for signature, cell in lines
+                [f"{escape_controls(name)} = {cell.format(style.digits)}" for name, cell in lines]
             )
         else:
             parts += _parts_of(table, style)

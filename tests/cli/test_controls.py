@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.core.escapes import HIDDEN as HIDDEN_CHARACTERS
-from tests.conftest import COMMAND, RunCli
+from tests.conftest import COMMAND, ROOT, RunCli
 
 C0, C1, OVERRIDE = "\x1b[31m", "\x9b31m", "\u202e"
 TAGS = "\U000e0041\U000e007f"
@@ -91,6 +91,21 @@ def test_every_json_file_parses_whatever_the_texts_hide(
         assert controls(text) == set()
         found += map(json.loads, [text] if file.suffix == ".json" else text.splitlines())
     assert len(found) >= JSON_FILES[line]
+
+
+def test_the_script_of_reports_hides_the_same_characters():
+    """Its regular expression is written as this test writes it."""
+    codes = sorted(set(HIDDEN_CHARACTERS) - {*range(0xD800, 0xE000)})  # JSON in UTF-8 has no halves
+    spelt = {code: f"\\u{code:04x}" if code < 0x10000 else f"\\u{{{code:x}}}" for code in codes}
+    runs = ""
+    for code in codes:
+        if code - 1 not in spelt or code + 1 not in spelt:
+            runs += spelt[code]
+            if code - 1 not in spelt and {code + 1, code + 2} <= spelt.keys():
+                runs += "-"
+    frontend = ROOT / "coverage_eval" / "comparison" / "report"
+    for script in ("frontend/src/dom.ts", "assets/report.js"):
+        assert f"/[{runs}]/gu" in (frontend / script).read_text(encoding="utf-8")
 
 
 def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:

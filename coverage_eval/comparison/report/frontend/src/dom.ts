@@ -33,7 +33,7 @@ export function checkbox(id: string, label: Child, checked: boolean, changed: (c
   return h("span", { class: "field" }, input, h("label", { for: id }, label));
 }
 
-// C0 and C1, line and paragraph separators, direction marks, invisible characters.
+// The list of coverage_eval/core/escapes.py, as tests/cli/test_controls.py writes it.
 const UNSEEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
