@@ -55,13 +55,14 @@ def count_texts(
     kept: DiskList[Batch] | None = DiskList() if evidence or scores else None
     starts: list[int] = []
     segments = 0
-    requests = [request for feature in features for request in feature.requests]
+    collecting = [feature for feature in features if feature.requests]
+    requests = [request for feature in collecting for request in feature.requests]
     for batch, counts in count_batches(fitted, texts.batches(), also=requests, jobs=jobs):
         for name, block in counts.items():
             statistics[name].append(block)
         for name, blocks in scores.items():
             blocks.append(fitted[name].segment_scores(batch))
-        for feature in features:
+        for feature in collecting:
             feature.collect(batch, segments)
         if kept is not None:
             kept.append(batch)

@@ -43,7 +43,7 @@ class Feature:
         """Adapt to a sample of the texts, before anything is counted."""
 
     def collect(self, batch: Batch, first: int) -> None:
-        """Look at a batch of segments.
+        """Look at a batch of segments, if there are :attr:`requests`.
 
         Args:
             batch: The segments, with the answers to :attr:`requests`.

@@ -35,13 +35,10 @@ class SacreBLEUMetric(FixedMetric):
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
 
-    @abstractmethod
-    def _make(self) -> SacreMetric:
-        """sacreBLEU's metric with these settings."""
-
     @cached_property
+    @abstractmethod
     def _sacre_metric(self) -> SacreMetric:
-        return self._make()
+        """sacreBLEU's metric with these settings."""
 
     def sign(self, *, references: int) -> Signature:
         """sacreBLEU's signature and, at its end, the version of this package."""
@@ -141,7 +138,8 @@ class BLEU(SacreBLEUMetric):
         undefined = (words > 0) & (longest == 0)
         return [None if no else score for score, no in zip(scores, undefined, strict=True)]
 
-    def _make(self) -> SacreMetric:
+    @cached_property
+    def _sacre_metric(self) -> SacreMetric:
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
         return SacreBLEU(
@@ -187,7 +185,8 @@ class CHRF(SacreBLEUMetric):
         "another."
     )
 
-    def _make(self) -> SacreMetric:
+    @cached_property
+    def _sacre_metric(self) -> SacreMetric:
         from sacrebleu.metrics.chrf import CHRF as SacreCHRF
 
         return SacreCHRF(lowercase=self.lowercase)
@@ -241,7 +240,8 @@ class TER(SacreBLEUMetric):
                     )
         return super().count(batch)
 
-    def _make(self) -> SacreMetric:
+    @cached_property
+    def _sacre_metric(self) -> SacreMetric:
         from sacrebleu.metrics.ter import TER as SacreTER
 
         return SacreTER(case_sensitive=self.cased, normalized=self.normalize)
