@@ -82,10 +82,8 @@ def text(report: Report, style: Style) -> Iterator[str]:
     for table in report.tables_for("text"):
         if table.lines:
             cells = (cell for row in table.rows for cell in row if isinstance(cell, ScoreCell))
-            lines = zip(table.signatures, cells, strict=True)
-            parts.append(
-                [f"{escape_controls(name)} = {cell.format(style.digits)}" for name, cell in lines]
-            )
+            pairs = zip(table.signatures, cells, strict=True)
+            parts.append([f"{escape_controls(s)} = {c.format(style.digits)}" for s, c in pairs])
         else:
             parts += _parts_of(table, style)
     for number, part in enumerate(parts):
