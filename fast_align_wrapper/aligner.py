@@ -112,7 +112,7 @@ class FastAlign:
             copied_notes = json.loads(json.dumps(dict(notes or {})))
             parameters = train(binary, chosen, text, find_threads(threads), memory, progress)
             text.path.unlink()
-            tables = FULL_TABLES if binary.is_ours else TABLES
+            tables = FULL_TABLES if binary.version else TABLES
             manifest = Manifest(
                 settings=chosen,
                 forward=parameters["forward"],
@@ -215,7 +215,7 @@ class FastAlign:
         if direction not in DIRECTIONS:
             raise ValueError(f"direction is forward or reverse, not {direction!r}")
         binary = find_fast_align()
-        if not binary.is_ours:
+        if binary.version is None:
             raise AlignerNotFoundError(
                 f"{binary.path}: gives no posteriors; use the aligner that comes with coverage-eval"
             )
@@ -324,7 +324,7 @@ class FastAlign:
         if is_reverse:
             command += ["-r"]
         threads = find_threads(self._threads)
-        if binary.is_ours and threads is not None:
+        if binary.version and threads is not None:
             command += ["--threads", str(threads)]
         return command
 

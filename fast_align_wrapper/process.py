@@ -64,19 +64,14 @@ class Binary:
 
     Attributes:
         path: Its path.
-        version: The answer of our own aligner to ``--version``; None for any other fast_align,
-            which only has the options of the original.
+        version: The answer of our own aligner to ``--version``, which has more options than the
+            original; None for any other fast_align.
         command: The start of the command line; our own aligner ends when this process ends.
     """
 
     path: Path
     version: str | None
     command: tuple[str, ...]
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it is this project's aligner, which has more options."""
-        return self.version is not None
 
 
 def installed_from() -> str:
@@ -103,7 +98,7 @@ def bundled_folder() -> Path:
     """
     installed = (Path(entry) / "fast_align_wrapper" for entry in sys.path)
     for package in (*map(Path, fast_align_wrapper.__path__), *installed):
-        if _executable_in(package / "bin") is not None:
+        if shutil.which("fast_align", path=package / "bin"):
             return (package / "bin").resolve()
     raise AlignerNotFoundError(
         "this installation has no word aligner, because there was no C++17 compiler: install one "
@@ -123,7 +118,8 @@ def find_fast_align() -> Binary:
     if not named:
         path = bundled_folder() / "fast_align"
     else:
-        program = _executable_in(Path(named)) if Path(named).is_dir() else shutil.which(named)
+        is_folder = Path(named).is_dir()
+        program = shutil.which("fast_align", path=named) if is_folder else shutil.which(named)
         if program is None:
             raise AlignerNotFoundError(
                 f"{named}: named by {VARIABLE}, but is neither an executable nor a folder with "
@@ -149,11 +145,6 @@ def find_threads(threads: int | None = None) -> int | None:
             f"{THREADS_VARIABLE} is {value!a:.40}: set a number from 1 to {MAX_THREADS}"
         )
     return int(value)
-
-
-def _executable_in(folder: Path) -> str | None:
-    path = folder / "fast_align"
-    return str(path) if path.is_file() and os.access(path, os.X_OK) else None
 
 
 @lru_cache(maxsize=16)

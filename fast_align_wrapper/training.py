@@ -127,7 +127,7 @@ def train(
         AlignerError: The aligner failed, or its results are damaged.
     """
     command = [*binary.command, "-i", str(text.path), *settings.training_options()]
-    if binary.is_ours:
+    if binary.version:
         for option, value in (("--threads", threads), ("--memory", memory)):
             command += [option, str(value)] if value is not None else []
         parameters = _train_ours(command, text, progress)

@@ -378,7 +378,7 @@ class ModelAligner(Aligner):
             words[name] = value if value == words[name] else f"{value}>{words[name]}"
         return {
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
-            "model": self.model.hash,
+            "model": self.model.manifest.hash[:12],
             "sym": self.symmetrize,
             "sink": bool(self.sink),
             **words,
@@ -509,16 +509,6 @@ class AlignerSettings:
     links: tuple[Text, ...] = ()
     symmetrize: str = DEFAULT_SYMMETRIZATION
 
-    @property
-    def has_links(self) -> bool:
-        """Whether there are files of links."""
-        return bool(self.ref_links or self.links)
-
-    @property
-    def is_given(self) -> bool:
-        """Whether there are links from anywhere."""
-        return self.model is not None or self.has_links
-
     def make(self) -> Aligner | None:
         """Make the aligner; None if there are no links.
 
@@ -526,7 +516,7 @@ class AlignerSettings:
             DataError: A file cannot be read.
             AlignerError: No model, or a damaged one.
         """
-        if self.has_links:
+        if self.ref_links or self.links:
             return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
         if self.model is None:
             return None

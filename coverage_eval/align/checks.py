@@ -6,7 +6,7 @@ A model also shows whether line N of the target belongs to line N of the source.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from statistics import fmean
@@ -55,44 +55,32 @@ class AlignedChecks(TextChecks):
         self._aligner = aligner
         self.unknown_words: dict[str, float] = {}
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:
-        """What looks wrong, by the model, too."""
-        findings, self.unknown_words = check_aligned(sample, self._aligner, words)
-        if self.unknown_words:
+    def findings(self, sample: RowSample, words: Tokenizer | None = None) -> list[Finding]:
+        """Return what looks wrong, by the model, too; each finding is in one text.
+
+        Args:
+            sample: A sample of the texts.
+            words: Splits them into the words that are counted; by default, the aligner's tokens
+                are.
+
+        Raises:
+            AlignerError: The aligner failed.
+        """
+        aligner, words = self._aligner, words or self._aligner.tokens
+        # Both sides are compared in the same case, whatever the model's case.
+        source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
+        texts = SampledTexts.tokenize(sample, words, source_words)
+        found = run_checks(WORD_CHECKS, texts)
+        if isinstance(aligner, ModelAligner) and sample.source is not None:
+            of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
+            found += run_checks(MODEL_CHECKS, of_model, aligner.model)
+            self.unknown_words = unknown_words(aligner.model, of_model)
             self.details = {"model": self.unknown_words}
-        return findings
-
-
-def check_aligned(
-    sample: RowSample, aligner: Aligner, tokens: Tokenizer | None = None
-) -> tuple[list[Finding], dict[str, float]]:
-    """Find probable mistakes in texts that are aligned, and how well a model knows them.
-
-    Args:
-        sample: A sample of the texts.
-        aligner: What aligns them.
-        tokens: Splits them into the words that are counted; by default, the aligner's tokens are.
-
-    Returns:
-        Findings, each in one text, which :func:`~coverage_eval.core.checks.combine_findings` joins;
-        and figures of :func:`unknown_words` if there is a model.
-
-    Raises:
-        AlignerError: The aligner failed.
-    """
-    words = tokens or aligner.tokens
-    # Both sides are compared in the same case, whatever the model's case.
-    source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
-    texts = SampledTexts.tokenize(sample, words, source_words)
-    found = run_checks(WORD_CHECKS, texts)
-    if isinstance(aligner, ModelAligner) and sample.source is not None:
-        of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
-        found += run_checks(MODEL_CHECKS, of_model, aligner.model)
-        return found, unknown_words(aligner.model, of_model)
-    found += run_checks(LENGTH_CHECKS, texts)
-    if isinstance(aligner, GivenLinks):
-        found += look_for_links(aligner)
-    return found, {}
+            return found
+        found += run_checks(LENGTH_CHECKS, texts)
+        if isinstance(aligner, GivenLinks):
+            found += look_for_links(aligner)
+        return found
 
 
 def look_for_links(aligner: GivenLinks) -> Iterator[Finding]:

@@ -90,7 +90,8 @@ class Columns(Feature):
         """The columns of the paper's Table 1 that the texts and the aligner allow."""
         aligner = self._aligner
         if isinstance(aligner, AlignerSettings):
-            aligns, covers = aligner.is_given, aligner.model is not None
+            covers = aligner.model is not None
+            aligns = covers or bool(aligner.ref_links or aligner.links)
         else:
             aligns, covers = aligner is not None, isinstance(aligner, ModelAligner)
         has_references = bool(self._texts.references)

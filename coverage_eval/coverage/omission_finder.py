@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import SIDES, Aligner, ModelAligner, check_aligner
-from coverage_eval.align.checks import check_aligned
+from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
@@ -283,7 +283,7 @@ class OmissionFinder:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         segments = self.find_adapted(dataset.rows())
-        found, _ = check_aligned(dataset.sample, self.aligner)
+        found = AlignedChecks(self.aligner).findings(dataset.sample)
         warn_of(combine_findings(found, dataset.sample.source))
         return segments
 

@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import check_aligned, why_too_few_pairs
+from coverage_eval.align.checks import AlignedChecks, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import read_link_pairs
 from coverage_eval.cli.alignment_options import symmetrize_option
@@ -146,7 +146,7 @@ def apply(
             with progress_bar("aligning") as progress:
                 aligned = counted(rows, progress, texts.sample.size)
                 yield from map(word_links.format_links, aligned)
-            found, _ = check_aligned(texts.sample, aligner)
+            found = AlignedChecks(aligner).findings(texts.sample)
             findings = combine_findings(found, texts.sample.source)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
