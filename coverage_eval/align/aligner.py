@@ -12,9 +12,9 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, tee
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from coverage_eval.align.links import LinkSource, LinkText, check_links
 from coverage_eval.align.model_text import (
@@ -23,62 +23,20 @@ from coverage_eval.align.model_text import (
     strict_pairs,
     tokenize_pairs,
 )
+from coverage_eval.align.rows import SIDES, AlignedRow, CoveredRow, TokenRow
 from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.files import PathLike, Text, zip_lines
-from coverage_eval.core.metric import Floats
+from coverage_eval.core.files import PathLike, zip_lines
 from coverage_eval.core.tokenizers import SINK, Segment, Tokenizer
 from coverage_eval.core.writing import atomic_path
 from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
-from fast_align_wrapper.links import (
-    DEFAULT_SYMMETRIZATION,
-    Links,
-    check_symmetrization,
-)
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.process import find_fast_align
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
-    from fast_align_wrapper.model import Direction
-
-SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
-"""The side whose words are covered → the direction of the posteriors that say how much."""
 
 A = TypeVar("A", bound="Aligner")
-
-
-class AlignedRow(NamedTuple):
-    """One segment of a test set with the links of its source, positions counted from 0.
-
-    Attributes:
-        source: Source tokens without a sink, as the model knows them; None if unknown.
-        references: Links of the source and each reference, without those of a sink.
-        hypotheses: Links of the source and each hypothesis, likewise.
-    """
-
-    source: Sequence[str] | None
-    references: tuple[Links, ...]
-    hypotheses: tuple[Links, ...]
-
-
-class CoveredRow(NamedTuple):
-    """One segment of a test set and how much each text covers its source words.
-
-    The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
-    forward model summed over the text's words. For the target side it is how much the source
-    covers each word of a text, under the reverse model.
-
-    Attributes:
-        source: Source tokens without a sink, as the model knows them.
-        references: Coverage by each reference, ``[source words]``, 0 to 1.
-        outputs: Coverage by each hypothesis, and then by each peer.
-        lengths: Number of words of each of these.
-    """
-
-    source: Sequence[str]
-    references: tuple[Floats, ...]
-    outputs: tuple[Floats, ...]
-    lengths: tuple[int, ...] = ()
 
 
 class Aligner(ABC):
@@ -101,9 +59,7 @@ class Aligner(ABC):
 
     @staticmethod
     def train(
-        sources: Iterable[Segment],
-        targets: Iterable[Segment],
-        **options: Any,
+        sources: Iterable[Segment], targets: Iterable[Segment], **options: Any
     ) -> ModelAligner:
         """Train a model on parallel text, which is read once and never held in memory.
 
@@ -186,14 +142,14 @@ class Aligner(ABC):
         Args:
             src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
                 segment as pairs of positions from 0. A list of these for several references.
-            src_hyp: Links of source and hypothesis, likewise. For several systems a list in their
-                order, or for :func:`coverage_eval.compare` a mapping from their names.
+            src_hyp: Links of source and hypothesis in the same form. For several systems a list in
+                their order, or for :func:`coverage_eval.compare` a mapping from their names.
             sink: The links count a ``<SINK>`` at the end of each source, which the text lacks.
 
         Raises:
             DataError: An unreadable file.
         """
-        return GivenLinks(src_ref, src_hyp, sink=sink)
+        return ExternalLinks(src_ref, src_hyp, sink=sink)
 
     @abstractmethod
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
@@ -263,22 +219,6 @@ class Aligner(ABC):
         self.close()
 
 
-class _TokenRow(NamedTuple):
-    """The tokens of a row.
-
-    Attributes:
-        source: The source without a sink.
-        aligned_source: The source as it is aligned, with a sink if there is one.
-        texts: References, hypotheses and peers, as far as they are aligned.
-        references: The number of references among the texts.
-    """
-
-    source: Sequence[str]
-    aligned_source: Sequence[str]
-    texts: Sequence[Sequence[str]]
-    references: int
-
-
 class ModelAligner(Aligner):
     """A frozen fast_align model and the settings to align with.
 
@@ -295,11 +235,7 @@ class ModelAligner(Aligner):
     """
 
     def __init__(
-        self,
-        model: FastAlign,
-        *,
-        symmetrize: str = DEFAULT_SYMMETRIZATION,
-        sink: bool = False,
+        self, model: FastAlign, *, symmetrize: str = DEFAULT_SYMMETRIZATION, sink: bool = False
     ) -> None:
         check_symmetrization(symmetrize)
         self.model = model
@@ -347,7 +283,7 @@ class ModelAligner(Aligner):
 
     def _tokenized(
         self, rows: Iterable[Row], *, references: bool, peers: bool
-    ) -> Iterator[_TokenRow]:
+    ) -> Iterator[TokenRow]:
         """The tokens of rows.
 
         Raises:
@@ -359,7 +295,7 @@ class ModelAligner(Aligner):
             source = self.source_tokens(row.source)
             first = row.references if references else ()
             texts = (*first, *row.hypotheses, *(row.peers if peers else ()))
-            yield _TokenRow(
+            yield TokenRow(
                 source,
                 [*source, ALIGNED_SINK] if self.sink else source,
                 [self.tokens(text) for text in texts],
@@ -401,7 +337,7 @@ class ModelAligner(Aligner):
         return f"<Aligner {self.model.hash}, {self.symmetrize}>"
 
 
-class GivenLinks(Aligner):
+class ExternalLinks(Aligner):
     """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
 
     Texts are split at spaces and tabs, and every line of links is checked against them.
@@ -423,7 +359,7 @@ class GivenLinks(Aligner):
         self.tokens = self.source_tokens = Tokenizer()
 
     @property
-    def columns(self) -> list[LinkText]:
+    def link_texts(self) -> list[LinkText]:
         """The links of each text, references before hypotheses."""
         return [*self._references, *self._hypotheses]
 
@@ -447,29 +383,29 @@ class GivenLinks(Aligner):
         sides = (self._references, self._hypotheses)
         return {
             "aligner": "given",
-            "links": "+".join(",".join(column.digest for column in side) for side in sides),
+            "links": "+".join(",".join(text.digest for text in side) for side in sides),
             "sink": bool(self.sink),
             **self.tokens.settings,
         }
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """The links of a test set, row by row; see :meth:`Aligner.align`."""
-        columns = self.columns
+        texts = self.link_texts
         if compat == "acl2018":
             # The script skips lines that begin with "<", in each file separately, and cuts the
             # longer file (audits, row 3).
-            lines = (column.parsed(skipped="<") for column in columns)
+            lines = (text.parsed(skipped="<") for text in texts)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
-            names = ["the text", *(column.name for column in columns)]
-            together = zip_lines(names, [rows, *columns])
+            names = ["the text", *(text.name for text in texts)]
+            together = zip_lines(names, [rows, *texts])
         split = len(self._references)
         for row, *of_texts in together:
             source = None if row.source is None else self.source_tokens(row.source)
-            targets = [None] * len(columns) if compat else self._target_lengths(row)
-            for column, (number, links), target in zip(columns, of_texts, targets, strict=True):
+            targets = [None] * len(texts) if compat else self._target_lengths(row)
+            for text, (number, links), target in zip(texts, of_texts, targets, strict=True):
                 length = None if source is None else len(source) + self.sink
-                check_links(links, length, target, name=column.name, line=number)
+                check_links(links, length, target, name=text.name, line=number)
             kept = tuple(links for _, links in of_texts)
             if self.sink:
                 if source is None:
@@ -482,45 +418,13 @@ class GivenLinks(Aligner):
     def _target_lengths(self, row: Row) -> list[int]:
         """Token counts of the linked texts."""
         counts = (len(row.references), len(row.hypotheses))
-        given = (len(self._references), len(self._hypotheses))
-        if counts != given:
+        linked = (len(self._references), len(self._hypotheses))
+        if counts != linked:
             raise DataError(
-                f"there are links of {given[0]} references and {given[1]} hypotheses, but "
+                f"there are links of {linked[0]} references and {linked[1]} hypotheses, but "
                 f"{counts[0]} references and {counts[1]} hypotheses"
             )
         return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
-
-
-@dataclass(frozen=True)
-class AlignerSettings:
-    """Where links come from; :meth:`make` makes the aligner.
-
-    Attributes:
-        model: The file of a model.
-        sink: Whether it aligns with the word <SINK>.
-        ref_links: Links of source and each reference, instead of a model.
-        links: Links of source and each output.
-        symmetrize: How the links of a model's two directions are joined.
-    """
-
-    model: str | None = None
-    sink: bool = False
-    ref_links: tuple[Text, ...] = ()
-    links: tuple[Text, ...] = ()
-    symmetrize: str = DEFAULT_SYMMETRIZATION
-
-    def make(self) -> Aligner | None:
-        """Make the aligner; None if there are no links.
-
-        Raises:
-            DataError: A file cannot be read.
-            AlignerError: No model, or a damaged one.
-        """
-        if self.ref_links or self.links:
-            return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
-        if self.model is None:
-            return None
-        return Aligner.load(self.model, symmetrize=self.symmetrize, sink=self.sink)
 
 
 def check_aligner(aligner: object) -> None:

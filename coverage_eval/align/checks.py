@@ -12,7 +12,7 @@ from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from coverage_eval.align.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.align.aligner import Aligner, ExternalLinks, ModelAligner
 from coverage_eval.align.model_text import (
     ALIGNED_SINK,
     OTHER_TOKENS,
@@ -78,17 +78,17 @@ class AlignedChecks(TextChecks):
             self.details = {"model": self.unknown_words}
             return found
         found += run_checks(LENGTH_CHECKS, texts)
-        if isinstance(aligner, GivenLinks):
+        if isinstance(aligner, ExternalLinks):
             found += look_for_links(aligner)
         return found
 
 
-def look_for_links(aligner: GivenLinks) -> Iterator[Finding]:
-    """Given links without a single link, so that all words would count as not covered."""
-    for column in aligner.columns:
-        if not any(map(str.strip, column.lines())):
+def look_for_links(aligner: ExternalLinks) -> Iterator[Finding]:
+    """Texts of links without a single link, so that all words would count as not covered."""
+    for text in aligner.link_texts:
+        if not any(map(str.strip, text.lines())):
             yield Finding.of_text(
-                column.name, "no line has a link", "is it the right file?", CheckId.NO_LINKS
+                text.name, "no line has a link", "is it the right file?", CheckId.NO_LINKS
             )
 
 

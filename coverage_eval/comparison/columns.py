@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from coverage_eval.align.aligner import (
-    Aligner,
-    AlignerSettings,
-    ModelAligner,
-    aligner_of,
-    check_aligner,
-)
+from coverage_eval.align.aligner import Aligner, ModelAligner, aligner_of, check_aligner
+from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import Row, RowSample, Texts
 from coverage_eval.core.checks import SampledText
 from coverage_eval.core.errors import Finding, Severity

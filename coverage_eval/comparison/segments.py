@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from coverage_eval.align.aligner import AlignedRow, ModelAligner, aligner_of
+from coverage_eval.align.aligner import ModelAligner, aligner_of
+from coverage_eval.align.rows import AlignedRow
 from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.evidence import marking, marks_of, styled_runs
 from coverage_eval.comparison.table import Comparison

@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
+from coverage_eval.align.aligner import Aligner, check_aligner
 from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.features import Feature

@@ -32,8 +32,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import SIDES, Aligner, ModelAligner, check_aligner
+from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,

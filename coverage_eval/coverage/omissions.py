@@ -10,8 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import SIDES, Aligner, ModelAligner
+from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import Batch, Request, RowSample, answer_ahead
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature

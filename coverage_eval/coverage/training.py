@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.align.aligner import SIDES, Aligner, CoveredRow, ModelAligner
+from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
+from coverage_eval.align.rows import SIDES, CoveredRow
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.machine import Progress, counted, no_progress, parts
 from coverage_eval.core.tokenizers import Segment

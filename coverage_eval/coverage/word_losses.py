@@ -15,7 +15,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import CoveredRow
+from coverage_eval.align.rows import CoveredRow
 from coverage_eval.core.batches import Row
 from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.null_scores import strongest_runs

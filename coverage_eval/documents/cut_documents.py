@@ -12,7 +12,8 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from coverage_eval.align.aligner import Aligner, AlignerSettings, ModelAligner
+from coverage_eval.align.aligner import Aligner, ModelAligner
+from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import ListText, Text

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from coverage_eval.align.aligner import Aligner, AlignerSettings
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.features import Feature

@@ -12,7 +12,8 @@ from kinds import KINDS
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from coverage_eval.align.aligner import AlignedRow, ModelAligner
+from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.align.rows import AlignedRow
 from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.counting import count_texts
 from coverage_eval.core.metric import Metric

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.align.aligner import AlignedRow, Aligner, CoveredRow
+from coverage_eval.align.aligner import Aligner
+from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Mark

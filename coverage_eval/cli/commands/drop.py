@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.align.aligner import AlignerSettings
+from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.cli.alignment_options import (
     check_links,
     links_options,
