@@ -101,7 +101,7 @@ def _screen(report: Report, *, has_colours: bool) -> Style:
     is_terminal = sys.stdout.isatty()
     if os.environ.get("COLUMNS") or is_terminal:
         columns = shutil.get_terminal_size().columns
-    elif sum(len(table.rows) for table in report.tables_for("text")) > _MAX_WRAPPED:
+    elif sum(len(table.rows) for table in report.tables if "text" in table.formats) > _MAX_WRAPPED:
         return Style()
     else:
         return Style(columns=PIPE_COLUMNS)

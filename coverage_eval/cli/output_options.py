@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ _ENDINGS = {
 """The formats that the ending of an output file stands for."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Output:
     """Where a command prints, and how.
 
@@ -50,7 +50,7 @@ class Output:
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ScoreOutput(Output):
     """Where a command prints a score, and how.
 
@@ -58,7 +58,8 @@ class ScoreOutput(Output):
         sentence_level: Whether to print one score per segment.
         worst: How many of the worst segments to print; None for all.
         confidence: Whether the corpus score gets an interval.
-        resamples: Number of resamples for it.
+        resamples: Number of resamples for it; 0 without an interval.
+        by_segment: Whether segments are printed instead of a corpus score.
 
     Raises:
         click.UsageError: An interval of segments, or resamples of nothing.
@@ -68,23 +69,17 @@ class ScoreOutput(Output):
     worst: int | None = None
     confidence: bool = False
     resamples: int = DEFAULT_RESAMPLES
+    by_segment: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
+        self.by_segment = self.sentence_level or self.worst is not None
         if self.confidence and self.by_segment:
             flag = "--sentence-level" if self.sentence_level else "--worst"
             raise click.UsageError(f"--confidence is for the corpus score; leave {flag} out")
         if not self.confidence and self.resamples != DEFAULT_RESAMPLES:
             raise click.UsageError("--resamples goes with --confidence")
-
-    @property
-    def by_segment(self) -> bool:
-        """Whether segments are printed instead of a corpus score."""
-        return self.sentence_level or self.worst is not None
-
-    @property
-    def interval_resamples(self) -> int:
-        """Number of resamples for an interval; 0 for none."""
-        return self.resamples if self.confidence else 0
+        if not self.confidence:
+            self.resamples = 0
 
 
 class OutputOption(Option):
@@ -102,7 +97,8 @@ class OutputOption(Option):
 
     def collect(self, ctx: click.Context) -> None:
         """Put one value in the place of the options."""
-        values = {item.name: ctx.params.pop(item.name) for item in fields(self.kind)}
+        names = [item.name for item in fields(self.kind) if item.init]
+        values = {name: ctx.params.pop(name) for name in names}
         with click.core.augment_usage_errors(ctx):
             ctx.params["output"] = self.kind(**values)
 

@@ -184,6 +184,7 @@ class RowSample:
 
     Attributes:
         rows: At most 2,000 of the rows, in their order.
+        batches: The rows in batches, which keep what was computed for a fit.
         size: Number of all rows.
         lines: The number of each of these rows in the test set, from 1.
     """
@@ -207,17 +208,13 @@ class RowSample:
         sampled = list(chain.from_iterable(blocks.kept.values()))
         self.lines = [line for line, _ in sampled]
         self.rows = [row for _, row in sampled]
+        self.batches = list(make_batches(self.rows))
         self._computed: dict[Hashable, Any] = {}
 
     @property
     def is_named(self) -> bool:
         """Whether the systems have names, which links and scores may go by."""
         return self.systems != (ONE_SYSTEM,)
-
-    @cached_property
-    def batches(self) -> list[Batch]:
-        """The rows in batches, which keep what was computed for a fit."""
-        return list(make_batches(self.rows))
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute something from this sample, once for all that ask with this key."""

@@ -52,13 +52,6 @@ Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
 
-def _format_setting(value: object) -> str:
-    """A setting's value as written in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "none" if value is None else str(value)
-
-
 @dataclass(frozen=True)
 class Signature:
     """Every setting that affects a score, in a fixed order.
@@ -76,8 +69,17 @@ class Signature:
 
     @classmethod
     def of(cls, metric: str, **settings: object) -> Signature:
-        """Build a signature from settings; the package's version is added at the end."""
-        pairs = [(name, _format_setting(value)) for name, value in settings.items()]
+        """Build a signature from settings; the package's version is added at the end.
+
+        >>> str(Signature.of("M", n=2, weight=1.0, stop=None, lower=True)).rpartition("|")[0]
+        'M|n:2|weight:1.0|stop:none|lower:yes'
+        """
+        pairs = []
+        for name, value in settings.items():
+            if isinstance(value, bool):
+                pairs.append((name, "yes" if value else "no"))
+            else:
+                pairs.append((name, "none" if value is None else str(value)))
         return cls(metric, (*pairs, ("version", __version__)))
 
     def with_settings(self, more: Mapping[str, str]) -> Signature:

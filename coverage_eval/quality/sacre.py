@@ -128,7 +128,8 @@ class BLEU(SacreBLEUMetric):
         ordinary = (flat[:, 2:] > 0).all(axis=1) & (self.smooth != "add-k")
         scores = np.empty(len(flat))
         scores[ordinary] = _unsmoothed(flat[ordinary])
-        scores[~ordinary] = super().formula(flat[~ordinary])
+        if not ordinary.all():
+            scores[~ordinary] = super().formula(flat[~ordinary])
         return scores.reshape(rows.shape[:-1])
 
     def scores_of(self, statistics: Statistics) -> list[float | None]:

@@ -194,9 +194,7 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
         report = segments_report(formula.score(statistics), segments, worst=output.worst)
     else:
         figures = [formula] if output.score_only else [formula, *others]
-        report = score_report(
-            [_score(figure, statistics, output.interval_resamples) for figure in figures]
-        )
+        report = score_report([_score(figure, statistics, output.resamples) for figure in figures])
     findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
     echo_findings(findings, strict=strict)
     show(with_findings(report, findings), output)

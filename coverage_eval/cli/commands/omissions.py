@@ -153,7 +153,7 @@ def omissions(
             reasons=None if unaligned else reasons,
         )
     else:
-        report = _flag_report(result, flagged, reasons, output.interval_resamples)
+        report = _flag_report(result, flagged, reasons, output.resamples)
     cuts = documents.by_output[result.systems[0]] if documents else ()
     if unaligned:
         report = with_passages(report, cuts)

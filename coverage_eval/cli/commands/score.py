@@ -62,7 +62,7 @@ def score(
         show_texts = not output.sentence_level
         report = segment_report(result, worst=output.worst, show_texts=show_texts)
     else:
-        report = score_report([result.score(name, resamples=output.interval_resamples)])
+        report = score_report([result.score(name, resamples=output.resamples)])
     echo_findings(result.findings, strict=strict)
     show(with_findings(report, result.findings, result.features), output)
     if keep or reject:
