@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -29,43 +29,6 @@ def score_report(scores: Sequence[Score]) -> Report:
     return Report((table,), {"scores": scores})
 
 
-def segment_report(
-    result: Result,
-    *,
-    worst: int | None = None,
-    show_texts: bool = False,
-    has_error: Sequence[bool] | None = None,
-    reasons: Sequence[str] | None = None,
-) -> Report:
-    """Segments of one system with their scores by one metric, and with their evidence.
-
-    Args:
-        result: What was measured, with evidence.
-        worst: As for :func:`segments_report`.
-        show_texts: Whether people see texts with errors in brackets in place of rows.
-        has_error: As for :func:`segments_report`.
-        reasons: Why each segment has an error, empty for those without; a column of segments.
-    """
-    from coverage_eval.comparison.evidence import segment_lines
-
-    ((name, metric),) = result.metrics.items()
-    numbers = range(result.segments)
-    explanations = result.evidence(name)
-    if reasons is None:
-        evidence = LazyRows(lambda row: row[0].columns, explanations)
-    else:
-        evidence = LazyRows(
-            lambda row, reason: {**row[0].columns, "reason": reason}, explanations, reasons
-        )
-    lines = None
-    if show_texts:
-        lines = LazyRows(lambda index: list(segment_lines(result, name, index)), numbers)
-    segments = Segments(result.segment_scores(name), evidence, metric.kinds, result.texts)
-    return segments_report(
-        result.score(name), segments, worst=worst, has_error=has_error, lines=lines
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Segments:
     """Segments of one system.
@@ -77,12 +40,14 @@ class Segments:
             characters from 0; a tuple is in JSON only. Each format reads it again.
         kinds: The kinds of the marks in ``evidence``; None if it has no marks.
         texts: The texts of one system; None if there are none, but links.
+        lines: A function that gives the texts of a segment with errors in brackets, by its index.
     """
 
     scores: Sequence[float | None]
     evidence: Sequence[Mapping[str, Any]]
     kinds: Sequence[MarkKind] | None = None
     texts: Texts | None = None
+    lines: Callable[[int], Sequence[str]] | None = None
 
     @cached_property
     def columns(self) -> list[str]:
@@ -130,13 +95,41 @@ class Segments:
         return free_names(dict.fromkeys(chain.from_iterable(self._input_rows)), ours)
 
 
-def segments_report(
+def segments_of(result: Result, reasons: Sequence[str] | None = None) -> Segments:
+    """The segments of one system with their scores by one metric, and with their evidence.
+
+    Args:
+        result: What was measured, with evidence.
+        reasons: Why each segment has an error, empty for those without; a column of segments.
+    """
+    from coverage_eval.comparison.evidence import segment_lines
+
+    ((name, metric),) = result.metrics.items()
+    explanations = result.evidence(name)
+
+    def evidence(index: int) -> Mapping[str, Any]:
+        columns = explanations[index][0].columns
+        return columns if reasons is None else {**columns, "reason": reasons[index]}
+
+    def lines(index: int) -> Sequence[str]:
+        return list(segment_lines(result, name, index))
+
+    return Segments(
+        result.segment_scores(name),
+        LazyRows(evidence, range(result.segments)),
+        metric.kinds,
+        result.texts,
+        lines,
+    )
+
+
+def segment_report(
     corpus: Score,
     segments: Segments,
     *,
     worst: int | None = None,
     has_error: Sequence[bool] | None = None,
-    lines: Sequence[Sequence[str]] | None = None,
+    show_texts: bool = False,
 ) -> Report:
     """Segment scores; segments count from 1, and an undefined score is empty (null in JSON).
 
@@ -146,7 +139,7 @@ def segments_report(
         worst: How many of the worst segments to show; None for all segments.
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.
-        lines: The lines that people see of each segment in place of a row.
+        show_texts: Whether people see the texts of each segment in place of a row.
     """
     shown: Sequence[int] = range(len(segments.scores))
     if worst is not None:
@@ -156,8 +149,8 @@ def segments_report(
     scores = Table(("score",), [(segments.scores[i],) for i in shown], formats=NUMBERS)
     signatures = (str(corpus.signature),)
     for_people = [Table(header, rows, signatures=signatures, formats=PEOPLE)]
-    if lines is not None:
-        for_people = _texts_for_people(corpus.metric, segments, shown, lines)
+    if show_texts and segments.lines is not None:
+        for_people = _texts_for_people(corpus.metric, segments, shown)
     score = corpus.to_dict()
     if segments.kinds is not None:
         score["kinds"] = [kind.to_dict() for kind in segments.kinds]
@@ -180,14 +173,13 @@ def _has_error(score: float | None, evidence: Mapping[str, Any]) -> bool:
     return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(score)
 
 
-def _texts_for_people(
-    metric: str, segments: Segments, shown: Sequence[int], lines: Sequence[Sequence[str]]
-) -> list[Table]:
+def _texts_for_people(metric: str, segments: Segments, shown: Sequence[int]) -> list[Table]:
     """The texts of each segment below its number and score."""
+    assert segments.lines is not None
     tables = []
     for index in shown:
         value = segments.scores[index]
         score = "undefined" if value is None else f"{value:.2f}"
-        notes = (f"segment {index + 1}  {metric} {score}", *lines[index])
+        notes = (f"segment {index + 1}  {metric} {score}", *segments.lines(index))
         tables.append(Table((), (), notes=notes, formats=PEOPLE))
     return tables or [Table((), (), notes=("no segment has an error",), formats=PEOPLE)]

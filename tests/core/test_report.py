@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from coverage_eval.cli.score_report import Segments, segments_report
+from coverage_eval.cli.score_report import Segments, segment_report
 from coverage_eval.core.formats import numbers, render
 from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.report import Cell, Report, ScoreCell, Table, format_figure, format_p
@@ -203,7 +203,7 @@ def segments(worst: int | None) -> Report:
         [{"marks": metric.evidence(*pair)} for pair in pairs],
         metric.kinds,
     )
-    return segments_report(score_of(metric, HYPOTHESES, REFERENCES), found, worst=worst)
+    return segment_report(score_of(metric, HYPOTHESES, REFERENCES), found, worst=worst)
 
 
 def test_the_worst_are_segments_with_errors():

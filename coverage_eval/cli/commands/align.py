@@ -25,7 +25,7 @@ from coverage_eval.cli.output_options import (
     scoring_options,
 )
 from coverage_eval.cli.parameters import InputFile
-from coverage_eval.cli.score_report import Segments, score_report, segments_report
+from coverage_eval.cli.score_report import Segments, score_report, segment_report
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import OTHER_ORDER, combine_findings
@@ -191,7 +191,7 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
         columns = [other.scores_of(statistics) for other in others]
         evidence = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         segments = Segments(formula.scores_of(statistics), evidence)
-        report = segments_report(formula.score(statistics), segments, worst=output.worst)
+        report = segment_report(formula.score(statistics), segments, worst=output.worst)
     else:
         figures = [formula] if output.score_only else [formula, *others]
         report = score_report([_score(figure, statistics, output.resamples) for figure in figures])

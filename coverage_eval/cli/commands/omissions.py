@@ -25,7 +25,7 @@ from coverage_eval.cli.options import signature_option
 from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
 from coverage_eval.cli.output_options import ScoreOutput, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
-from coverage_eval.cli.score_report import score_report, segment_report
+from coverage_eval.cli.score_report import score_report, segment_report, segments_of
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
@@ -145,12 +145,12 @@ def omissions(
     reasons = reasons_of(named, flagged, metric.kinds[0].error)
     if output.by_segment:
         report = segment_report(
-            result,
-            worst=output.worst,
-            show_texts=not output.sentence_level,
-            has_error=flagged if unaligned else [*map(bool, reasons)],
+            result.score(metric.name),
             # Lines that were left out are no empty outputs.
-            reasons=None if unaligned else reasons,
+            segments_of(result, None if unaligned else reasons),
+            worst=output.worst,
+            has_error=flagged if unaligned else [*map(bool, reasons)],
+            show_texts=not output.sentence_level,
         )
     else:
         report = _flag_report(result, flagged, reasons, output.resamples)

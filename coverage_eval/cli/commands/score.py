@@ -8,7 +8,7 @@ from typing import Any
 from coverage_eval.cli.kept_rows import write_kept
 from coverage_eval.cli.output import echo_findings, show, with_findings
 from coverage_eval.cli.output_options import ScoreOutput
-from coverage_eval.cli.score_report import score_report, segment_report
+from coverage_eval.cli.score_report import score_report, segment_report, segments_of
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
@@ -59,8 +59,12 @@ def score(
     with progress_bar(f"computing {kind.name}") as progress:
         result = evaluation.run(progress)
     if output.by_segment:
-        show_texts = not output.sentence_level
-        report = segment_report(result, worst=output.worst, show_texts=show_texts)
+        report = segment_report(
+            result.score(name),
+            segments_of(result),
+            worst=output.worst,
+            show_texts=not output.sentence_level,
+        )
     else:
         report = score_report([result.score(name, resamples=output.resamples)])
     echo_findings(result.findings, strict=strict)
