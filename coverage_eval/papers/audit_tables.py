@@ -336,7 +336,9 @@ def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
         (mark.kind, str(mark)): mark
         for mark in _REP.evidence(example.outputs[system], example.reference)
     }
-    return "; ".join(f"{mark.text} ({mark.detail['hypothesis']}x)" for mark in marks.values())
+    return "; ".join(
+        f"{mark.detail['ngram']} ({mark.detail['hypothesis']}x)" for mark in marks.values()
+    )
 
 
 def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive: bool) -> Fact:

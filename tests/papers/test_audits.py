@@ -223,6 +223,8 @@ def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(monkeypatch):
     claim, attention = audited("figure2").claims
     assert attention.verdict is Verdict.UNCHECKED
     assert claim.verdict is Verdict.CONFIRMED
+    repeated = [fact.against for fact in claim.facts if fact.outcome == "repeats"]
+    assert repeated == ["the last (2x); last hundred (2x)", "government government (1x)"]
     examples = printed.load_figure2()
     swapped = replace(
         examples,
