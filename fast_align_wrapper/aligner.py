@@ -219,7 +219,7 @@ class FastAlign:
             raise AlignerNotFoundError(
                 f"{binary.path}: gives no posteriors; use the aligner that comes with coverage-eval"
             )
-        if not self.manifest.has_full_tables:
+        if "forward.full" not in self.manifest.tables:
             raise AlignerDataError(
                 "the model has no tables in full precision, as it was trained with another "
                 "fast_align: train it with the aligner that comes with coverage-eval"
@@ -268,7 +268,7 @@ class FastAlign:
         Raises:
             AlignerDataError: A damaged model file.
         """
-        ending = "full" if self.manifest.has_full_tables else "params"
+        ending = "full" if "forward.full" in self.manifest.tables else "params"
         return read_table(self._unpacked(f"{direction}.{ending}"))
 
     def attach(self, name: str, write: Callable[[Path], object]) -> None:

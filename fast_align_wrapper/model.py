@@ -93,17 +93,16 @@ class DirectionParameters:
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> DirectionParameters:
-        """The parameters from a mapping of their names."""
-        return cls(
-            tension=float(values["tension"]),
-            length_multiplier=float(values["length_multiplier"]),
-            log_likelihood=tuple(map(float, values["log_likelihood"])),
-        )
+        """The parameters from a mapping of their names.
 
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """All numbers of the direction."""
-        return (self.tension, self.length_multiplier, *self.log_likelihood)
+        Raises:
+            KeyError, TypeError, ValueError: A value is missing or no finite number.
+        """
+        likelihood = tuple(map(float, values["log_likelihood"]))
+        tension, multiplier = float(values["tension"]), float(values["length_multiplier"])
+        if not all(map(math.isfinite, (tension, multiplier, *likelihood))):
+            raise ValueError("not finite")
+        return cls(tension, multiplier, likelihood)
 
 
 FORMAT = "coverage-eval aligner model"
@@ -175,11 +174,6 @@ class Manifest:
     attached: dict[str, str] = field(default_factory=dict)
 
     @property
-    def has_full_tables(self) -> bool:
-        """Whether there are tables in full precision."""
-        return "forward.full" in self.tables
-
-    @property
     def hash(self) -> str:
         """SHA-256 (hexadecimal) of the tables and of every number that affects a link."""
         moves = {
@@ -213,8 +207,6 @@ class Manifest:
                 raise TypeError("a value of the wrong type")
         for direction in DIRECTIONS:
             fields[direction] = DirectionParameters.read(fields[direction])
-            if not all(map(math.isfinite, fields[direction].numbers)):
-                raise ValueError(f"{direction}: not finite")
         fields["settings"] = Settings(**fields["settings"])
         manifest = cls(**fields)
         # Names become file names, so only known ones are allowed.
@@ -348,18 +340,21 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
     Raises:
         AlignerDataError: The file is damaged, or the member was replaced.
     """
+    digest = hashlib.sha256()
     try:
         with (
             zipfile.ZipFile(path) as archive,
             archive.open(name) as member,
             target.open("wb") as file,
         ):
-            shutil.copyfileobj(member, file, 1 << 20)
+            while block := member.read(1 << 20):
+                file.write(block)
+                digest.update(block)
     except (*_DAMAGE, KeyError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:
         raise AlignerDataError(f"{path}: cannot be unpacked: {error.strerror or error}") from error
-    if file_sha256(target) != sha256:
+    if digest.hexdigest() != sha256:
         raise AlignerDataError(f"{path}: damaged aligner model: {name} is not what was saved")
 
 

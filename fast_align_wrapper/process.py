@@ -296,7 +296,8 @@ class Child:
     def _finish(self) -> None:
         """Wait until it ends, and check its exit status."""
         status = self._process.wait()
-        self._look_at_log()
+        if self._on_progress is not None:
+            self._look_at_log()
         if status < 0:
             killed = signal.Signals(-status).name
             hint = " (out of memory?)" if -status == signal.SIGKILL else ""

@@ -97,7 +97,7 @@ def _prepare(segment: Segment) -> tuple[str, int]:
     """A segment's tokens, escaped where needed and joined by single spaces, and their number."""
     if isinstance(segment, str) and _is_plain(segment):
         return segment, segment.count(" ") + 1
-    tokens = tokenize(segment)
+    tokens = tokenize(segment) if isinstance(segment, str) else segment
     text = " ".join(tokens)
     if _SUSPECT.search(text) or text.count(" ") != len(tokens) - 1 or "" in tokens:
         text = " ".join(map(escape_token, tokens))

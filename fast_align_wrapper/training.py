@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fast_align_wrapper import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
@@ -130,20 +130,23 @@ def train(
     if binary.version:
         for option, value in (("--threads", threads), ("--memory", memory)):
             command += [option, str(value)] if value is not None else []
-        parameters = _train_ours(command, text, progress)
+        values = _train_ours(command, text, progress)
     else:
-        parameters = {}
+        values = {}
         for number, direction in enumerate(DIRECTIONS):
             if progress is not None:
                 progress(number / len(DIRECTIONS))
-            parameters[direction] = _train_original(command, settings, text, direction)
+            values[direction] = _train_original(command, settings, text, direction)
     name = binary.path.name
+    parameters: dict[Direction, DirectionParameters] = {}
     for direction in DIRECTIONS:
-        if not all(map(math.isfinite, parameters[direction].numbers)):
+        try:
+            parameters[direction] = DirectionParameters.read(values[direction])
+        except ValueError as error:
             raise AlignerError(
                 f"{name}: the {direction} model is not a number (NaN): "
                 "the aligner failed on this text; try the aligner that comes with coverage-eval"
-            )
+            ) from error
         with text.sibling(f"{direction}.links").open("rb") as links:
             lines = sum(1 for _ in links)
         if lines != text.trained_pairs:
@@ -156,7 +159,8 @@ def train(
 
 def _train_ours(
     command: Sequence[str], text: TrainingText, progress: Callable[[float], None] | None
-) -> dict[Direction, DirectionParameters]:
+) -> dict[str, Any]:
+    """Train both directions at once; the parameters of each, by its name."""
     statistics = text.sibling("statistics.json")
     options = ["--both", "--progress", "--stats", str(statistics)]
     for direction in DIRECTIONS:
@@ -171,13 +175,14 @@ def _train_ours(
         child.end_input()
         for _ in child.lines():
             pass
-    values = json.loads(statistics.read_bytes())
-    return {direction: DirectionParameters.read(values[direction]) for direction in DIRECTIONS}
+    values: dict[str, Any] = json.loads(statistics.read_bytes())
+    return values
 
 
 def _train_original(
     command: Sequence[str], settings: Settings, text: TrainingText, direction: Direction
-) -> DirectionParameters:
+) -> dict[str, Any]:
+    """Train a direction by the options of the original; the parameters that its log has."""
     options = ["-p", str(text.sibling(f"{direction}.params"))]
     options += ["-r"] if direction == "reverse" else []
     with (
@@ -188,10 +193,10 @@ def _train_original(
         file.writelines(line + b"\n" for line in child.lines())
         numbers = {name: pattern.findall(child.log) for name, pattern in _LOG_NUMBERS.items()}
         try:
-            return DirectionParameters(
-                tension=float((numbers["tension"] or [settings.tension])[-1]),
-                length_multiplier=float(numbers["multiplier"][-1]),
-                log_likelihood=tuple(map(float, numbers["likelihood"])),
-            )
+            return {
+                "tension": float((numbers["tension"] or [settings.tension])[-1]),
+                "length_multiplier": float(numbers["multiplier"][-1]),
+                "log_likelihood": list(map(float, numbers["likelihood"])),
+            }
         except (IndexError, ValueError) as error:
             raise child.fail(f"its log is not understood ({error})") from error
