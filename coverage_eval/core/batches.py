@@ -187,6 +187,7 @@ class RowSample:
         batches: The rows in batches, which keep what was computed for a fit.
         size: Number of all rows.
         lines: The number of each of these rows in the test set, from 1.
+        is_named: Whether the systems have names, which links and scores may go by.
     """
 
     def __init__(
@@ -198,6 +199,7 @@ class RowSample:
         peers: Sequence[str] = (),
     ) -> None:
         self.systems = tuple(systems)
+        self.is_named = self.systems != (ONE_SYSTEM,)
         self.references = tuple(references)
         self.source = source
         self.peers = tuple(peers)
@@ -210,11 +212,6 @@ class RowSample:
         self.rows = [row for _, row in sampled]
         self.batches = list(make_batches(self.rows))
         self._computed: dict[Hashable, Any] = {}
-
-    @property
-    def is_named(self) -> bool:
-        """Whether the systems have names, which links and scores may go by."""
-        return self.systems != (ONE_SYSTEM,)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute something from this sample, once for all that ask with this key."""

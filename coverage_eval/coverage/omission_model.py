@@ -151,7 +151,7 @@ class OmissionModel:
         if stems is not None:
             # It was trained with the tokenisers of the words, so positions agree.
             aligners["stems"] = ModelAligner(stems, sink=aligner.sink)
-            names.append(f"stems:{stems.hash}")
+            names.append(f"stems:{stems.manifest.hash[:12]}")
         known = [attached(NORMAL.format(name=name, side=side)) for name in aligners]
         nulls, digest = attached(NULL.format(side=side))
         return cls(
