@@ -277,8 +277,8 @@ def comparison_report(
             programs always have them.
     """
     values = comparison_as_dict(comparison)
-    is_tested = comparison.others and comparison.test.resamples
-    sentences = comparison.verdict_sentences if is_tested else ()
+    is_tested = len(comparison.rows) > 1 and comparison.test.resamples
+    sentences = values["verdict"]["sentences"] if is_tested else ()
     table, tables = comparison_table(comparison), []
     if signature:
         signatures = tuple(comparison.signatures.values())
@@ -322,7 +322,8 @@ def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
     """The comparison as plain values, its scores in the schema of single scores."""
-    test, verdict = comparison.test, comparison.verdict
+    test, facts = comparison.test, comparison.facts
+    verdict = decide(facts)
     scores = []
     for cells in comparison.rows.values():
         for cell in cells.values():
@@ -342,7 +343,7 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "verdict": {
             "kind": verdict.kind,
             "systems": verdict.systems,
-            "sentences": comparison.verdict_sentences,
+            "sentences": write_verdict(verdict, facts),
         },
         "notes": comparison_notes(comparison),
         "trust": {
@@ -374,8 +375,8 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
     parts = [_segments(comparison)]
     if comparison.test.resamples:
         parts.append("low–high: 95% interval")
-        if comparison.others:
-            corrected = ", Holm-corrected" if len(comparison.others) > 1 else ""
+        if len(comparison.rows) > 1:
+            corrected = ", Holm-corrected" if len(comparison.rows) > 2 else ""
             parts.append(f"p: against {baseline}, for each column{corrected}")
     return f"{'; '.join(parts)}."
 
@@ -395,7 +396,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if test.resamples:
         resamples = f"{test.resamples:,} resamples, seed {test.seed}"
         notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}).")
-        if comparison.others:
+        if len(comparison.rows) > 1:
             notes.append(
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, {resamples}; "
                 "Holm-corrected in each metric over the systems, in the verdict over all pairs and "

@@ -50,6 +50,15 @@ def test_marks_of_a_segment_by_hand():
     assert spans_of(again["spans"]) == [(8, 11), (12, 15)]
 
 
+def test_a_report_of_too_many_outputs_says_which_segments_it_shows(monkeypatch):
+    monkeypatch.setattr("coverage_eval.comparison.report.html.MAX_OUTPUTS", 4)
+    page = make_report(comparison()).html
+    assert "Only the first 2 of 3 segments can be read here, because a report holds 4" in page
+    assert len(read_blocks(page)["segments/0"]) == 2
+    monkeypatch.setattr("coverage_eval.comparison.report.html.MAX_OUTPUTS", 6)
+    assert "Only the first" not in make_report(comparison()).html
+
+
 def test_columns_have_a_value_for_each_segment():
     found = read_blocks(make_report(comparison(metrics=["rep", "drop", "bleu"])).html)
     assert found["flags/REP/bad"] == [True, False, True]

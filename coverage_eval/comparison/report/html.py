@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
@@ -29,7 +30,8 @@ from coverage_eval.comparison.table import (
 )
 from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import PHRASES, WORDS
-from coverage_eval.core.report import Table
+from coverage_eval.core.report import Cell, Table
+from coverage_eval.core.result import Result
 from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting import SYSTEM_COLOURS
@@ -44,7 +46,7 @@ MAX_LINES = 10_000
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
 
-LISTED = 10
+MAX_LISTED = 10
 """Words or n-grams of each system in a list."""
 
 
@@ -107,54 +109,45 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     listed = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
     return {
         "title": options.title or f"Coverage errors of {listed}",
-        "places": {name: place % len(SYSTEM_COLOURS) for place, name in enumerate(systems)},
+        "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
         "baseline": comparison.baseline,
         "chosen": verdict.systems[0] if verdict.kind == "take" else None,
         "verdict": [
-            sentence(said, systems)
-            for said in write_verdict(verdict, comparison.facts, names.__getitem__)
+            sentence(text, systems)
+            for text in write_verdict(verdict, comparison.facts, names.__getitem__)
         ],
         "faults": list(_faults(comparison)),
         "scores": table,
-        "flagged": [[_count_flagged(comparison, m, s) for m in result.metrics] for s in systems],
+        "flagged": [[_count_flagged(result, m, s) for m in result.metrics] for s in systems],
         "note": sentence(note, systems),
         "examples": find_examples(comparison, shown_segments(comparison), _doubtful(comparison)),
         "lists": list(_lists(comparison)),
         "documents": documents,
-        "left_out": f"{left_out:,}" if left_out else "",
-        "max_lines": f"{MAX_LINES:,}",
+        "left_out": left_out,
+        "max_lines": MAX_LINES,
         "topics": list(_topics(comparison, options)),
-        "notice": _notice(comparison),
+        "segments": result.segments,
+        "shown": shown_segments(comparison),
+        "max_outputs": MAX_OUTPUTS,
     }
 
 
 def _doubtful(comparison: Comparison) -> Collection[str]:
     """Metrics whose marks prove little: there are plainer ones, or they only hint."""
-    metrics = comparison.metrics
+    metrics = comparison.measured.metrics
     plain = {kind.error for metric in metrics.values() if flags(metric) for kind in metric.kinds}
-    unsure = {
-        name
-        for name, metric in metrics.items()
-        if not flags(metric) and plain
-        if not comparison.measured.references or plain & {kind.error for kind in metric.kinds}
-    }
-    return {name for name, trust in comparison.trust.items() if trust.is_low} | unsure
+    doubtful = {name for name, trust in comparison.trust.items() if trust.is_low}
+    for name, metric in metrics.items():
+        errors = {kind.error for kind in metric.kinds}
+        is_plainer = plain & errors if comparison.measured.references else plain
+        if is_plainer and not flags(metric):
+            doubtful.add(name)
+    return doubtful
 
 
 def shown_segments(comparison: Comparison) -> int:
     """How many segments, from the first on, the report's browser of segments shows."""
-    return min(comparison.segments, MAX_OUTPUTS // len(comparison.rows))
-
-
-def _notice(comparison: Comparison) -> str:
-    shown = shown_segments(comparison)
-    if shown == comparison.segments:
-        return ""
-    return (
-        f"Only the first {shown:,} of {comparison.segments:,} segments can be read here, because "
-        f"a report holds {MAX_OUTPUTS:,} outputs. All figures above are of the whole text. To "
-        "read the other segments, make reports of fewer systems or of parts of the text."
-    )
+    return min(comparison.measured.segments, MAX_OUTPUTS // len(comparison.rows))
 
 
 def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
@@ -168,11 +161,12 @@ def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
             yield system, output_phrase(fault, result.segments), [number + 1 for number in segments]
 
 
-def _count_flagged(comparison: Comparison, name: str, system: str) -> str:
-    if not flags(comparison.metrics[name]):
+def _count_flagged(result: Result, name: str, system: str) -> str:
+    """How many segments a metric flags; empty if it flags none of any system."""
+    if not flags(result.metrics[name]):
         return ""
-    flagged = int(flagged_segments(comparison.measured, name, system).sum())
-    return f"{flagged:,} of {comparison.segments:,} flagged"
+    flagged = int(flagged_segments(result, name, system).sum())
+    return f"{flagged:,} of {result.segments:,} flagged"
 
 
 def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
@@ -186,23 +180,18 @@ def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     ]
     # All entries are asked for, because those of punctuation are left out.
     for table in break_down(result, names, max(1, result.segments) * 1_000_000):
-        rows = [
-            row
-            for system in result.systems
-            for row in islice(
-                (r for r in table.rows if r[0] == system and _is_of_words(str(r[1]))), LISTED
-            )
-        ]
+        rows, links = [], []
+        listed: Counter[Cell] = Counter()
+        for row in table.rows:
+            system, entry = row[0], str(row[1])
+            is_of_words = all(any(map(str.isalnum, word)) for word in entry.split())
+            if is_of_words and listed[system] < MAX_LISTED:
+                listed[system] += 1
+                rows.append(row)
+                view = {"found": table.name, "entry": entry, "whose": system}
+                links.append(urlencode(view))
         if rows:
-            links = [
-                urlencode({"found": table.name, "entry": entry, "whose": system})
-                for system, entry, *_ in rows
-            ]
             yield replace(table, rows=rows), links
-
-
-def _is_of_words(entry: str) -> bool:
-    return all(any(map(str.isalnum, word)) for word in entry.split())
 
 
 Topic = tuple[str, Sequence[str], Sequence[str]]
@@ -212,7 +201,7 @@ Topic = tuple[str, Sequence[str], Sequence[str]]
 def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     """How each score was measured."""
     result = comparison.measured
-    for metric in comparison.metrics.values():
+    for metric in result.metrics.values():
         limits = [metric.limits] if metric.limits else []
         yield metric.name, limits, [comparison.signatures[metric.name]]
     if comparison.trust:
@@ -225,14 +214,14 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
             for name, share in checks.unknown_words.items()
         ]
         yield "Words that the aligner's model does not know", shares, ()
-    said = [finding.message for finding in result.findings]
-    yield "Warnings and notes", said or ["There were none."], ()
+    messages = [finding.message for finding in result.findings]
+    yield "Warnings and notes", messages or ["There were none."], ()
     yield "Made by", [f"coverage-eval {__version__}"], [options.command] if options.command else []
 
 
 def _worst(comparison: Comparison) -> tuple[str, str]:
     """The metric and the system with the highest score of errors; the browser opens there."""
-    metrics, rows = comparison.metrics, comparison.rows
+    metrics, rows = comparison.measured.metrics, comparison.rows
     errors = {
         name
         for name, metric in metrics.items()
@@ -253,11 +242,11 @@ def _contents(comparison: Comparison) -> dict[str, Any]:
         "worst": {"metric": metric, "system": system},
         "systems": list(comparison.rows),
         "colours": [
-            f"var(--system-{place % len(SYSTEM_COLOURS)})" for place in range(len(comparison.rows))
+            f"var(--system-{index % len(SYSTEM_COLOURS)})" for index in range(len(comparison.rows))
         ],
         "metrics": [
             {"name": m.name, "higherIsBetter": m.higher_is_better, "flags": flags(m)}
-            for m in comparison.metrics.values()
+            for m in comparison.measured.metrics.values()
         ],
         "kinds": [
             asdict(kind) | {"shown": name not in doubtful}
@@ -277,7 +266,7 @@ def _blocks(comparison: Comparison, options: ReportOptions) -> Iterator[tuple[st
     records = islice(segment_records(comparison, options), shown)
     for number, block in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         yield f"segments/{number}", block
-    for name, metric in comparison.metrics.items():
+    for name, metric in result.metrics.items():
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.name}/{system}", scores
