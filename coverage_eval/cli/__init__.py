@@ -1,4 +1,4 @@
-"""The command ``coverage-eval``: each command parses, calls one library function, and prints."""
+"""The command ``coverage-eval``: each of its commands parses, evaluates texts, and prints."""
 
 from coverage_eval.cli.main import cli, main
 

@@ -38,8 +38,9 @@ class Option(click.Option):
         if isinstance(self.type, click.Choice) and len("|".join(map(str, self.type.choices))) > 36:
             # Click would write them into one word beside the option's name.
             self.metavar = self.metavar or "NAME"
-            named = ", ".join(map(str, self.type.choices))
-            self.help = self.help if named in (self.help or "") else f"{self.help} One of {named}."
+            choices = ", ".join(map(str, self.type.choices))
+            if choices not in (self.help or ""):
+                self.help = f"{self.help} One of {choices}."
         if isinstance(self.type, click.IntRange):
             self.metavar = self.metavar or "INTEGER"
         self.group = group
@@ -51,7 +52,7 @@ Decorator = Callable[[Any], Any]
 
 
 def option(*declared: Any, **attributes: Any) -> Decorator:
-    """As :func:`click.option`, with the arguments of :class:`Option`."""
+    """Call :func:`click.option`, with the arguments of :class:`Option`."""
     return click.option(*declared, cls=Option, **attributes)
 
 
@@ -84,15 +85,15 @@ class HelpFormat(click.Command):
         self.params.append(_HELP_ALL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does, after joining lists that are separated by spaces."""
+        """Parse as click does, after joining lists that are separated by spaces."""
         # Click would take a column of standard input, such as -:mt, for an option.
         args = [f"/dev/stdin{arg[1:]}" if arg.startswith("-:") else arg for arg in args]
-        named = [item for item in self.params if isinstance(item, Option) and item.names]
-        lists = {flag: item.names for item in named for flag in item.opts}
+        options = [item for item in self.params if isinstance(item, Option) and item.names]
+        lists = {flag: item.names for item in options for flag in item.opts}
         return super().parse_args(ctx, _join_lists(args, lists))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """All of it, or on one screen the usual options and the names of the others."""
+        """Write all of the help, or on one screen the usual options and the others' names."""
         if isinstance(self, click.Group) or ctx.meta.get(_ALL):
             super().format_help(ctx, formatter)
             return
@@ -140,12 +141,12 @@ class HelpFormat(click.Command):
 
     def _records(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """The options by group: names and help; groups without options are left out."""
-        shown: dict[str, list[tuple[str, str]]] = {title: [] for title in GROUPS}
+        groups: dict[str, list[tuple[str, str]]] = {title: [] for title in GROUPS}
         for item in self.get_params(ctx):
             record = item.get_help_record(ctx)
             if record is not None and isinstance(item, click.Option):
-                shown[getattr(item, "group", GROUPS[0])].append(record)
-        return {title: records for title, records in shown.items() if records}
+                groups[getattr(item, "group", GROUPS[0])].append(record)
+        return {title: records for title, records in groups.items() if records}
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
         """The commands of a group under titles, each with the first paragraph of its help."""

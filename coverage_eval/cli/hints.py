@@ -131,21 +131,21 @@ def missing_column(
 
     Args:
         ctx: The command.
-        tables: The parameters that each table is given for.
+        tables: The parameters that name each table.
         flags: The parameter of each option that names a text.
     """
     from coverage_eval.core.tables import TextTable, column_for
 
     columns = {name: TextTable(name).names() for name in tables}
     line = [*(ctx.find_root().obj or sys.argv[1:])]
-    given_for = [flags.get(word) for word in ["", *line]]
+    by_option = [flags.get(word) for word in ["", *line]]  # the parameter of the word before
     # Those that an option names first, since the others have what is left.
-    for index, word in sorted(enumerate(line), key=lambda item: given_for[item[0]] is None):
+    for index, word in sorted(enumerate(line), key=lambda item: by_option[item[0]] is None):
         before, equals, name = word.rpartition("=")
         file, head = (word, "") if word in columns else (name, f"{before}{equals}")
         if file in columns and (left := tables[file]):
-            named = given_for[index]
-            role = left.pop(left.index(named) if named in left else 0)
+            parameter = by_option[index]
+            role = left.pop(left.index(parameter) if parameter in left else 0)
             column = column_for("hyp" if role in {"systems", "peers"} else role, columns[file])
             line[index] = f"{head}{file}:{column or 'COLUMN'}"
     table, *_ = columns

@@ -23,14 +23,14 @@ def input_rows(texts: Texts) -> Iterator[dict[str, Any]]:
         yield from output.table.records(output.column)
         return
     for row in texts.rows():
-        named: dict[str, Any] = {} if row.source is None else {"source": row.source}
-        named["hypothesis"] = row.hypotheses[0]
+        texts_of_row: dict[str, Any] = {} if row.source is None else {"source": row.source}
+        texts_of_row["hypothesis"] = row.hypotheses[0]
         for number, reference in enumerate(row.references, start=1):
-            named["reference" if number == 1 else f"reference{number}"] = reference
-        yield named
+            texts_of_row["reference" if number == 1 else f"reference{number}"] = reference
+        yield texts_of_row
 
 
-def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+def free_names(names: Iterable[str], ours: Iterable[str]) -> dict[str, str]:
     """Names for a user's columns beside columns of ours, so that none hides another.
 
     >>> free_names(["id", "rep"], ["segment", "rep"])
@@ -38,16 +38,16 @@ def free_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
 
     Args:
         names: The user's names.
-        taken: Ours.
+        ours: The names of our columns.
 
     Returns:
         The new name of each of the user's columns; most keep their own.
     """
-    names, taken = list(names), set(taken)
+    names, ours = list(names), set(ours)
     free: dict[str, str] = {}
     for name in names:
         new = name
-        while new in taken or (new != name and new in {*names, *free.values()}):
+        while new in ours or (new != name and new in {*names, *free.values()}):
             new = f"input {new}"
         free[name] = new
     return free

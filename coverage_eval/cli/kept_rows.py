@@ -48,7 +48,7 @@ def write_kept(
         texts: The texts, of one system.
         reasons: Why each segment has an error; empty for those without.
         figures: Columns to add to the rows, such as scores; a column of the input with such a
-            name gets another one.
+            name gets another name.
         keep: The file for segments without an error; None for no such file.
         reject: The file for segments with an error, and with the reasons.
     """
@@ -56,16 +56,17 @@ def write_kept(
         figures = {**figures, "segment": range(1, len(reasons) + 1)}
     rows = DiskList(input_rows(texts))  # read once
     has_error = [bool(reason) for reason in reasons]
-    named = (next(iter(texts.systems)), rows)
+    (name,) = texts.systems
     if keep is not None:
-        _write_rows(keep, named, figures, [not error for error in has_error])
+        _write_rows(keep, name, rows, figures, [not error for error in has_error])
     if reject is not None:
-        _write_rows(reject, named, {"reason": reasons, **figures}, has_error)
+        _write_rows(reject, name, rows, {"reason": reasons, **figures}, has_error)
 
 
 def _write_rows(
     path: str,
-    named_rows: tuple[str, Sequence[Mapping[str, Any]]],
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
     columns: Mapping[str, Sequence[Any]],
     wanted: Sequence[bool],
 ) -> None:
@@ -73,11 +74,11 @@ def _write_rows(
 
     Args:
         path: The file.
-        named_rows: The name of the input, and its rows.
+        name: The name of the input.
+        rows: Its rows.
         columns: Columns to add.
         wanted: Whether to write each row.
     """
-    name, rows = named_rows
     free = free_names(dict.fromkeys(chain.from_iterable(rows)), columns)
 
     def chosen() -> Iterator[dict[str, Any]]:

@@ -50,7 +50,7 @@ stays fast.
 
 
 def _commands() -> dict[str, str]:
-    """Every command with its line in --help; a user's own metric has one, too."""
+    """Every command with its line in --help; a user's own metric has a command, too."""
     metrics = {name: entry.summary for name, entry in METRICS.items() if entry.command}
     return {name: line for lines in SECTIONS.values() for name, line in lines.items()} | metrics
 
@@ -77,7 +77,7 @@ class LazyGroup(HelpFormat, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, and suggest the right name for one that is nearly right."""
+        """Find the command as click does, and suggest a name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _commands():
             use = f"; use: {HINTS[name]}" if name in HINTS else suggest(name, _commands())
@@ -87,10 +87,10 @@ class LazyGroup(HelpFormat, click.Group):
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
         """The commands by what a user wants to do; those of a user's own metrics come last."""
-        named = {title: list(lines.items()) for title, lines in SECTIONS.items()}
-        known = [item for lines in named.values() for item in lines]
-        own = [item for item in _commands().items() if item not in known]
-        return named | ({"Your metrics": own} if own else {})
+        sections = {title: list(lines.items()) for title, lines in SECTIONS.items()}
+        ours = [item for lines in sections.values() for item in lines]
+        users = [item for item in _commands().items() if item not in ours]
+        return sections | ({"Your metrics": users} if users else {})
 
 
 _EXTRAS = {
@@ -158,10 +158,10 @@ def _prepare_process() -> None:
 
 
 def _show_usage(error: click.ClickException) -> None:
-    """As click does, but escape control characters, which the command line may contain."""
-    shown = io.StringIO()
-    error.show(shown)
-    lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))
+    """Show an error as click does, but escape the control characters of the command line."""
+    text = io.StringIO()
+    error.show(text)
+    lines = map(escape_controls, text.getvalue().rstrip().split("\n"))
     sys.stderr.writelines(f"{wrap(line, sys.stderr)}\n" for line in lines)
     sys.stderr.flush()
 
@@ -184,11 +184,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not a notebook's
             stream.reconfigure(errors=ENCODING_FALLBACK)
-    said: set[str] = set()
+    shown: set[str] = set()
 
     def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-        if str(message) not in said:  # a file may be read twice
-            said.add(str(message))
+        if str(message) not in shown:  # a file may be read twice
+            shown.add(str(message))
             say(str(message), "note" if isinstance(message, ReadingNote) else "warning")
 
     arguments = sys.argv[1:] if argv is None else list(argv)

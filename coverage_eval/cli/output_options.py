@@ -83,7 +83,7 @@ class ScoreOutput(Output):
 
 
 class OutputOption(Option):
-    """``-o`` of a command that gets one :class:`Output`, of this and other options.
+    """``-o`` of a command that gets an :class:`Output`, of this and other options.
 
     Args:
         *args: As for :class:`~coverage_eval.cli.help.Option`.
@@ -96,7 +96,7 @@ class OutputOption(Option):
         self.kind = kind
 
     def collect(self, ctx: click.Context) -> None:
-        """Put one value in the place of the options."""
+        """Replace the values of these options by one :class:`Output`."""
         names = [item.name for item in fields(self.kind) if item.init]
         values = {name: ctx.params.pop(name) for name in names}
         with click.core.augment_usage_errors(ctx):
@@ -144,7 +144,7 @@ def _options_of(kind: type[Output]) -> Decorator:
 
 
 output_options = _options_of(Output)
-"""Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command gets one ``output`` of them."""
+"""Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command gets an ``output`` of them."""
 
 scoring_options = shared(
     _options_of(ScoreOutput),
@@ -161,7 +161,7 @@ scoring_options = shared(
     ),
     option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors."),
 )  # fmt: skip
-"""Adds these and the options of a score; the command gets one ``output``, and ``strict``."""
+"""Adds these and the options of a score; the command gets an ``output``, and ``strict``."""
 
 
 def infer_format(ctx: click.Context, endings: tuple[str, ...], *, any_ending: bool) -> None:

@@ -162,7 +162,7 @@ def check_columns(ctx: click.Context) -> None:
             for text in values_of(ctx, item):
                 if isinstance(item.type, TextType) or not item.type.allow_table:
                     parameters[str(text)].append(item.name)
-    tables = {name: found for name, found in parameters.items() if is_table(name)}
+    tables = {name: names for name, names in parameters.items() if is_table(name)}
     if tables:
         raise hints.missing_column(ctx, tables, flags)
 

@@ -1,1 +1,1 @@
-"""The commands, one file each; those of single metrics are made from the metrics in ``score``."""
+"""The commands, a file each, of the command's name; ``score`` has what those of metrics share."""

@@ -107,10 +107,10 @@ def train(
             progress=training,
         ) as aligner:
             model = aligner.model
-            found = [*TextChecks().findings(pairs.sample, aligner.tokens)]
+            findings = [*TextChecks().findings(pairs.sample, aligner.tokens)]
             if message := why_too_few_pairs(model):
-                found.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
-            echo_findings(combine_findings(found, pairs.sample.source), strict=strict)
+                findings.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
+            echo_findings(combine_findings(findings, pairs.sample.source), strict=strict)
             if purpose == "omissions":
                 add_omission_data(aligner, partial(read_parallel, src, tgt), preparing)
             aligner.save(output)
@@ -134,20 +134,20 @@ def apply(
     Example:
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
-    texts = Texts({}, (tgt,), src)
+    test_set = Texts({}, (tgt,), src)
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
-            for row in texts.rows()
+            for row in test_set.rows()
         )
         rows = aligner.model.align(pairs, symmetrize)
 
         def checked_lines() -> Iterator[str]:
             with progress_bar("aligning") as progress:
-                aligned = counted(rows, progress, texts.sample.size)
+                aligned = counted(rows, progress, test_set.sample.size)
                 yield from map(word_links.format_links, aligned)
-            found = AlignedChecks(aligner).findings(texts.sample)
-            findings = combine_findings(found, texts.sample.source)
+            findings = AlignedChecks(aligner).findings(test_set.sample)
+            findings = combine_findings(findings, test_set.sample.source)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)

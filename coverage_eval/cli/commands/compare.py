@@ -30,7 +30,7 @@ from coverage_eval.cli.texts import named_by_position, texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.compare import compare_result
-from coverage_eval.comparison.external_scores import read_external_scores
+from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison, comparison_report
@@ -133,19 +133,13 @@ def run_comparison(
     _check_scores(scores, lower_is_better or ())
     _require_texts(kinds, {"documents": unaligned, "references": bool(ref), "sources": bool(src)})
     _check_words(kinds)
-    for text in scores.values():  # whose columns are no texts
-        if text.path is not None:
-            check_file(text.path)
-    external = {
-        name: read_external_scores(name, file, list(systems), lower=name in (lower_is_better or ()))
-        for name, file in scores.items()
-    }
+    external_scores = _read_scores(scores, list(systems), lower_is_better or ())
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
     columns = Columns(
         Texts(systems, ref, src),
         aligner,
         metrics,
-        others=external,
+        others=external_scores,
         tokenize=tokenize,
         lowercase=lowercase,
         documents=[Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else [],
@@ -160,12 +154,29 @@ def run_comparison(
     return comparison
 
 
+def _read_scores(
+    scores: Mapping[str, Text], systems: Sequence[str], lower_is_better: Collection[str]
+) -> dict[str, ExternalScores]:
+    """Read the scores of other programs.
+
+    Raises:
+        DataError: A file cannot be read, or has no scores of these systems.
+    """
+    for text in scores.values():  # whose columns are no texts
+        if text.path is not None:
+            check_file(text.path)
+    return {
+        name: read_external_scores(name, text, systems, lower=name in lower_is_better)
+        for name, text in scores.items()
+    }
+
+
 def _check_scores(scores: Collection[str], lower_is_better: Collection[str]) -> None:
     """Refuse scores that are called like a metric, and names of no scores."""
-    taken = [name for name in scores if name in METRICS]
-    if taken:
+    clashing = [name for name in scores if name in METRICS]
+    if clashing:
         raise click.UsageError(
-            f"--scores {', '.join(taken)}: is a metric of this program; rename it"
+            f"--scores {', '.join(clashing)}: is a metric of this program; rename it"
         )
     unknown = [name for name in lower_is_better if name not in scores]
     if unknown:

@@ -136,26 +136,16 @@ def omissions(
     aligner, share = Aligner.load(model), false_alarms / 100
     metric = Additions(aligner, share) if additions else Omissions(aligner, share)
     with progress_bar("finding errors") as progress:
-        texts = Texts({hyp.name: hyp}, ref, src, peers)
+        test_set = Texts({hyp.name: hyp}, ref, src, peers)
         features = [Documents("none", aligner)] if unaligned else []
-        result = Evaluation(texts, {metric.name: metric}, features).run(progress)
+        result = Evaluation(test_set, {metric.name: metric}, features).run(progress)
     named_errors, documents = result.of(NamedErrors), result.of(Documents)
-    named = named_errors.by_system[result.systems[0]] if named_errors else {}
+    errors = named_errors.by_system[result.systems[0]] if named_errors else {}
     flagged = result.statistics_of(metric.name)[:, 0].astype(bool).tolist()
-    reasons = reasons_of(named, flagged, metric.kinds[0].error)
-    if output.by_segment:
-        report = segment_report(
-            result.score(metric.name),
-            # Lines that were left out are no empty outputs.
-            segments_of(result, None if unaligned else reasons),
-            worst=output.worst,
-            has_error=flagged if unaligned else [*map(bool, reasons)],
-            show_texts=not output.sentence_level,
-        )
-    else:
-        report = _flag_report(result, flagged, reasons, output.resamples)
+    reasons = reasons_of(errors, flagged, metric.kinds[0].error)
+    report = _report(result, output, flagged, reasons, unaligned=unaligned)
     cuts = documents.by_output[result.systems[0]] if documents else ()
-    if unaligned:
+    if cuts:
         report = with_passages(report, cuts)
     echo_findings(result.findings, strict=strict)
     report = with_findings(report, result.findings, result.features)
@@ -167,19 +157,39 @@ def omissions(
         return
     if keep or reject:
         evidence = list(result.evidence_of(metric.name))
-        figures = {
-            "score": [item.score for item in evidence],
-            "probability": [item.probability for item in evidence],
-        }
-        write_kept(result.texts or texts, reasons, figures, keep=keep, reject=reject)
+        scores = [item.score for item in evidence]
+        figures = {"score": scores, "probability": [item.probability for item in evidence]}
+        write_kept(result.texts or test_set, reasons, figures, keep=keep, reject=reject)
     if fail_above is not None:
-        _close_gate(result, flagged, named, share, fail_above)
+        _close_gate(result, flagged, errors, share, fail_above)
+
+
+def _report(
+    result: Result,
+    output: ScoreOutput,
+    flagged: Sequence[bool],
+    reasons: Sequence[str],
+    *,
+    unaligned: bool,
+) -> Report:
+    """The segments if they were asked for, or how many are flagged."""
+    if not output.by_segment:
+        return _flag_report(result, flagged, reasons, output.resamples)
+    (name,) = result.metrics
+    return segment_report(
+        result.score(name),
+        # Lines that were left out are no empty outputs.
+        segments_of(result, None if unaligned else reasons),
+        worst=output.worst,
+        has_error=flagged if unaligned else [*map(bool, reasons)],
+        show_texts=not output.sentence_level,
+    )
 
 
 def _close_gate(
     result: Result,
     flagged: Sequence[bool],
-    named: Mapping[int, Sequence[NamedError]],
+    errors: Mapping[int, Sequence[NamedError]],
     false_alarms: float,
     fail_above: float,
 ) -> None:
@@ -188,23 +198,23 @@ def _close_gate(
     Args:
         result: What was measured.
         flagged: Whether each segment is flagged.
-        named: The errors of whole outputs that have a name, by segment from 0.
+        errors: The errors of whole outputs that have a name, by segment from 0.
         false_alarms: The share of complete translations that are flagged by mistake.
         fail_above: The percentage of segments that may have an error.
     """
     ((name, metric),) = result.metrics.items()
     alarm_rates = [item.detail["chance"][0] for item in result.evidence_of(name)]
-    bad = [number for number, is_flagged in enumerate(flagged) if is_flagged or number in named]
+    bad = [number for number, is_flagged in enumerate(flagged) if is_flagged or number in errors]
     counted = []
     for number in bad:
-        if number in named and main_error(named[number]).kind not in GUESSES:
+        if number in errors and main_error(errors[number]).kind not in GUESSES:
             counted.append(0.0)  # certain
         else:
             counted.append(alarm_rates[number] if flagged[number] else 1.0)
     complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
     test = judge_flags(len(flagged), counted, 1 - complete, fail_above / 100)
     kinds = Counter({metric.kinds[0].error: sum(flagged)})
-    kinds.update(main_error(errors).kind for errors in named.values())
+    kinds.update(main_error(several).kind for several in errors.values())
     listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     message = (
         f"{len(bad)} of {len(flagged)} segments have an error{f' ({listed})' if listed else ''}"
@@ -266,6 +276,6 @@ def _shortened(text: str, width: int) -> str:
     """The beginning of a text, in so many columns of a terminal."""
     from rich.text import Text
 
-    shown = Text(text)
-    shown.truncate(width, overflow="ellipsis")
-    return shown.plain
+    beginning = Text(text)
+    beginning.truncate(width, overflow="ellipsis")
+    return beginning.plain

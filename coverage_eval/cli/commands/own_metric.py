@@ -29,17 +29,17 @@ Example:
 
 
 def metric_command(name: str) -> click.Command:
-    """The command of a user's own metric: the texts that it needs, and its settings as options.
+    """Make the command of a metric: it takes the texts that the metric needs, and its settings.
 
     Args:
         name: One of :data:`coverage_eval.registry.METRICS`.
     """
     kind = metric_class(name)
     is_aligned = "aligner" in {item.name for item in fields(kind)}
-    named = ["hyp", *(["ref"] if "references" in kind.needs else [])]
+    has_references = "references" in kind.needs
     by_option = ["src"] if "sources" in kind.needs and not is_aligned else []
     options = shared(
-        texts(*named, options=by_option),
+        texts("hyp", *(["ref"] if has_references else []), options=by_option),
         metric_settings(name),
         alignment_options if is_aligned else jobs_option,
         scoring_options,
@@ -52,8 +52,8 @@ def metric_command(name: str) -> click.Command:
 
     links = " --model de-en.model" if is_aligned else ""
     source = " --src src.txt" if is_aligned or by_option else ""
-    example = f"hyp.txt{' ref.txt' if 'ref' in named else ''}{links}{source}"
-    several = " For several references, give --ref several times." if "ref" in named else ""
+    example = f"hyp.txt{' ref.txt' if has_references else ''}{links}{source}"
+    several = " For several references, give --ref several times." if has_references else ""
     summary = METRICS[name].summary
     text = _HELP.format(summary=summary, several=several, name=name, example=example)
     return click.command(name, cls=Command, help=text)(options(run))

@@ -103,8 +103,8 @@ def segment(
     findings = [Finding(f"{name}: the output is empty") for name in blank]
     echo_findings(findings, strict=strict)
     is_page = (output or "").lower().endswith(".html")
-    shown: Iterable[str] = [_page(cuts)] if is_page else _lines(cuts, output_format)
-    print_lines(shown, output, as_is=True)
+    lines_to_print: Iterable[str] = [_page(cuts)] if is_page else _lines(cuts, output_format)
+    print_lines(lines_to_print, output, as_is=True)
     message = summary(cuts)
     hides_extra = output_format == "text" and not is_page and any(cut.extra for cut in cuts)
     hint = "; -f tsv shows them" if hides_extra else ""
