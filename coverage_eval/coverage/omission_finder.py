@@ -170,8 +170,8 @@ def check_finder(aligner: Aligner, false_alarms: float, peers: int | None) -> No
         raise ValueError(f"false_alarms is a share between 0 and 1, not {false_alarms}")
     if peers is not None:
         require_integer("peers", peers, 0)
-    check_aligner(aligner)
     if not isinstance(aligner, ModelAligner):
+        check_aligner(aligner)
         raise DataError("omissions need a model: links from files have no probabilities")
 
 

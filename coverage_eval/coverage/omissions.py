@@ -43,6 +43,17 @@ from coverage_eval.outputs.named import NamedErrorFinder, NamedErrors, learn_nam
 
 _LOSS_DIGITS = 4
 
+_NOT_PREPARED = (
+    "the model was not made for omissions and finds few of them without a reference or other "
+    "systems' outputs: train one with 'align train --prepare-for omissions', or give --ref or "
+    "--peer"
+)
+_NO_NULLS = (
+    "the model has not learnt how high complete translations score (its training text was short, "
+    "or an earlier version made it), so false alarms are assumed to be those of captions: train it "
+    "again with 'align train --prepare-for omissions'"
+)
+
 
 @dataclass(frozen=True)
 class FlaggedSegments(TextMetric):
@@ -115,28 +126,16 @@ class FlaggedSegments(TextMetric):
             false_alarms=self.false_alarms,
             far=[(index - peers) % outputs for index in far],  # after the systems
         )
-        findings = [*findings, *_lacking(finder)]
+        findings, model = list(findings), finder.model
+        if model.granularities[0].normal is None:
+            if not (finder.referenced or finder.peers):
+                findings.append(Finding(_NOT_PREPARED))
+        elif not model.nulls:
+            findings.append(Finding(_NO_NULLS))
         if not sample.rows:
             return FittedFlags(self, finder, findings)
         finder = finder.adapted(answer_ahead(sample.batches, finder.requests()))
         return FittedFlags(self, finder, findings, learn_named(sample, aligner))
-
-
-def _lacking(finder: OmissionFinder) -> Iterator[Finding]:
-    """What the model lacks to find omissions or additions in these texts."""
-    if finder.model.granularities[0].normal is None:
-        if not (finder.referenced or finder.peers):
-            yield Finding(
-                "the model was not made for omissions and finds few of them without a reference "
-                "or other systems' outputs: train one with 'align train --prepare-for omissions', "
-                "or give --ref or --peer",
-            )
-    elif not finder.model.nulls:
-        yield Finding(
-            "the model has not learnt how high complete translations score (its training text was "
-            "short, or an earlier version made it), so false alarms are assumed to be those of "
-            "captions: train it again with 'align train --prepare-for omissions'",
-        )
 
 
 class FittedFlags(Fitted):
