@@ -304,7 +304,7 @@ class Child:
             raise self.fail(f"was killed by {killed}{hint}")
         if status > 0:
             raise self.fail(f"exit status {status}")
-        for warning in _REFUSED_THREADS.findall(self.log):
+        for warning in _REFUSED_THREADS.findall(self.log) if self._log_seen else ():
             warnings.warn(warning, AlignerWarning, stacklevel=2)
         self._finished = True
 

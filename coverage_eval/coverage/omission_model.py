@@ -137,34 +137,32 @@ class OmissionModel:
         Raises:
             AlignerError, DataError: A damaged model file.
         """
-
-        def attached(name: str) -> tuple[Any, str]:
-            """The figures in an attachment, and the beginning of their hash; if there are some."""
-            path = aligner.model.attachment(name)
-            if path is None:
-                return None, ""
-            text = path.read_text(encoding="utf-8").strip()
-            return json.loads(text), sha256(text.encode()).hexdigest()[:8]
-
         aligners, names = {"words": aligner}, ["words"]
         stems = aligner.model.attached_model(STEMS)
         if stems is not None:
             # It was trained with the tokenisers of the words, so positions agree.
             aligners["stems"] = ModelAligner(stems, sink=aligner.sink)
             names.append(f"stems:{stems.manifest.hash[:12]}")
-        known = [attached(NORMAL.format(name=name, side=side)) for name in aligners]
-        nulls, digest = attached(NULL.format(side=side))
+        attachments = [*(NORMAL.format(name=name, side=side) for name in aligners)]
+        attachments.append(NULL.format(side=side))
+        figures, digests = [], []
+        for attachment in attachments:
+            path = aligner.model.attachment(attachment)
+            text = "" if path is None else path.read_text(encoding="utf-8").strip()
+            figures.append(json.loads(text or "null"))
+            digests.append(sha256(text.encode()).hexdigest()[:8] if text else "")
+        *normals, nulls = figures
         return cls(
             side,
             tuple(
                 Granularity(model, NormalCoverage(**normal) if normal else None)
-                for model, (normal, _) in zip(aligners.values(), known, strict=True)
+                for model, normal in zip(aligners.values(), normals, strict=True)
             ),
-            {name: NullScores(**figures) for name, figures in (nulls or {}).items()},
+            {name: NullScores(**null) for name, null in (nulls or {}).items()},
             {
                 "units": "+".join(names),
-                "normal": ",".join(hashed for _, hashed in known if hashed) or None,
-                "null": digest or "assumed",
+                "normal": ",".join(filter(None, digests[:-1])) or None,
+                "null": digests[-1] or "assumed",
             },
         )
 
