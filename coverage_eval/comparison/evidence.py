@@ -50,15 +50,15 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     Marks that are no error by themselves are left out, as
     :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` says.
     """
-    kinds = {name: {kind.name: kind for kind in own} for name, own in marking(result).items()}
+    kinds = {name: {kind.name: kind for kind in listed} for name, listed in marking(result).items()}
     columns = {name: result.evidence(name) for name in kinds}
-    place = result.systems.index(system)
+    position = result.systems.index(system)
 
     def marks(segment: int) -> list[tuple[MarkKind, Mark]]:
         return [
             (kinds[name][mark.kind], mark)
             for name, column in columns.items()
-            for mark in column[segment][place].marks
+            for mark in column[segment][position].marks
             if mark.kind in kinds[name] and mark.amount >= kinds[name][mark.kind].error_threshold
         ]
 
@@ -200,8 +200,8 @@ def _repeated_lines(explanation: Explanation, kinds: Iterable[MarkKind]) -> Iter
         listed = [mark for mark in explanation.marks if mark.kind in names]
         for start, end in runs(words.text, spans_on("output", listed)):
             first, last = bisect_left(starts, start) + 1, bisect_left(starts, end)
-            place = f"{last}" if first == last else f"{first}–{last}"
-            yield f"'{_shortened(words, first - 1, last)}' {key} at {place}"
+            where = f"{last}" if first == last else f"{first}–{last}"
+            yield f"'{_shortened(words, first - 1, last)}' {key} at {where}"
 
 
 def _shortened(words: Words, first: int, last: int) -> str:

@@ -74,8 +74,8 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
     def record(number: int) -> dict[str, Any]:
         if number == 0:
             return _description(comparison)
-        place, index = divmod(number - 1, result.segments)
-        system, row = result.systems[place], result.rows[index]
+        position, index = divmod(number - 1, result.segments)
+        system, row = result.systems[position], result.rows[index]
         references = list(map(segment_text, row.references))
         by_metric = {}
         for name, metric in metrics.items():
@@ -83,7 +83,7 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
             by_metric[metric.name] = {
                 "score": scores[name, system][index],
                 "statistics": dict(zip(metric.statistic_names, values, strict=True)),
-                **plain_columns(result.evidence(name)[index][place].columns),
+                **plain_columns(result.evidence(name)[index][position].columns),
             }
         return {
             "kind": "segment",
@@ -91,7 +91,7 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
             "system": system,
             "source": None if row.source is None else segment_text(row.source),
             "reference": references[0] if len(references) == 1 else references,
-            "hypothesis": segment_text(row.hypotheses[place]),
+            "hypothesis": segment_text(row.hypotheses[position]),
             "metrics": by_metric,
         }
 
@@ -164,20 +164,22 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
         links = aligned[index] if linked else None
         source = None if row.source is None else segment_text(row.source)
         outputs = []
-        for place, (system, segment) in enumerate(zip(result.systems, row.hypotheses, strict=True)):
+        for position, (system, segment) in enumerate(
+            zip(result.systems, row.hypotheses, strict=True)
+        ):
             text = segment_text(segment)
             sides = {"source": source or "", "output": text}
             output: Record = {
                 "text": text,
                 "words": links and _words(segment, linked.aligner.tokens),
-                "links": links and _flat(links.hypotheses[place]),
+                "links": links and _flat(links.hypotheses[position]),
                 "marks": [
                     {
                         "kind": kind.key,
                         "spans": _steps(sides[mark.side], mark.spans),
                         "text": mark.phrase or mark.text,
                     }
-                    for kind, mark in marks[place][index]
+                    for kind, mark in marks[position][index]
                 ],
             }
             if system in options.attention:
@@ -191,7 +193,7 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
                 links and _words(text, linked.aligner.tokens) for text in row.references
             ],
             "referenceLinks": [
-                links and _flat(links.references[place]) for place in range(len(row.references))
+                links and _flat(links.references[number]) for number in range(len(row.references))
             ],
             "outputs": outputs,
         }
@@ -315,7 +317,7 @@ def _example(
     comparison: Comparison, system: str, index: int, name: str, doubtful: Collection[str]
 ) -> ErrorExample:
     result, metric = comparison.measured, comparison.metrics[name]
-    row, place = result.rows[index], result.systems.index(system)
+    row, position = result.rows[index], result.systems.index(system)
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
     marks = [item for item in marks_of(result, system)[index] if names[item[0].key] not in doubtful]
     texts = {}
@@ -323,7 +325,7 @@ def _example(
         texts["source"] = _excerpt(row.source, marks, "source")
     if row.references:
         texts["reference"] = _excerpt(row.references[0])
-    texts["output"] = _excerpt(row.hypotheses[place], marks, "output")
+    texts["output"] = _excerpt(row.hypotheses[position], marks, "output")
     view = {
         "sort": metric.name,
         "whose": system,

@@ -97,10 +97,10 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     lines = left_out = 0
     matched = result.of(Documents)
     for system in systems:
-        for cut in matched.by_output.get(system, ()) if matched else ():
-            lines += len(cut.source)
+        for document in matched.by_output.get(system, ()) if matched else ():
+            lines += len(document.source)
             if lines <= MAX_LINES:
-                documents.setdefault(system, []).append(ViewedDocument.of(cut))
+                documents.setdefault(system, []).append(ViewedDocument.of(document))
             else:
                 left_out += 1
     names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}

@@ -158,10 +158,10 @@ class ViewedDocument:
     rows: Sequence[ViewedRow]
 
     @classmethod
-    def of(cls, cut: Segmentation) -> ViewedDocument:
+    def of(cls, document: Segmentation) -> ViewedDocument:
         """A document that was cut."""
         rows: list[ViewedRow] = []
-        pieces: Iterable[Mapping[str, Any]] = cut.rows()
+        pieces: Iterable[Mapping[str, Any]] = document.rows()
         for piece in pieces:
             line, text, repeats = piece["line"], piece["text"], piece["repeats"]
             if line is None:
@@ -169,19 +169,19 @@ class ViewedDocument:
             elif text:
                 kind = "kept"
             else:
-                kind = "missing" if cut.source_words[line - 1] else "blank"
+                kind = "missing" if document.source_words[line - 1] else "blank"
             is_first = line is not None and not (rows and rows[-1].line == line)
-            source = cut.source[line - 1] if is_first else ""
+            source = document.source[line - 1] if is_first else ""
             rows.append(ViewedRow(line, source, text, kind, repeats))
-        return cls(cut.name, cut.summary(), rows)
+        return cls(document.name, document.summary(), rows)
 
     @property
     def stops(self) -> Iterator[tuple[int, ViewedRow]]:
         """The rows that a reader goes to, with their indices: the first of neighbouring ones."""
         before = ""
-        for place, row in enumerate(self.rows):
+        for index, row in enumerate(self.rows):
             if row.kind not in {"kept", "blank", before}:
-                yield place, row
+                yield index, row
             before = row.kind
 
 
