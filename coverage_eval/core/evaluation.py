@@ -62,28 +62,28 @@ class Evaluation:
                 texts = feature.prepare(texts, preparing)
         sample = texts.sample
         metrics = self.metrics if isinstance(self.metrics, Mapping) else self.metrics(sample)
-        features: dict[type[Feature], Feature] = {type(item): item for item in self.features}
+        # One feature of each kind: a metric's own knows more than a general one.
+        by_kind: dict[type[Feature], Feature] = {type(item): item for item in self.features}
         for metric in metrics.values():
             metric.check_needs(texts.references or None, texts.source)
-            for feature in metric.features():  # they know more than a general one
-                features[type(feature)] = feature
-        if not any(issubclass(kind, TextChecks) for kind in features):
-            features[TextChecks] = TextChecks()
-        looking = tuple(features.values())
+            by_kind |= {type(item): item for item in metric.features()}
+        if not any(issubclass(kind, TextChecks) for kind in by_kind):
+            by_kind[TextChecks] = TextChecks()
+        features = tuple(by_kind.values())
         fitted = {name: metric.fit(sample) for name, metric in metrics.items()}
-        for feature in looking:
+        for feature in features:
             feature.fit(sample)
         result = count_texts(
-            texts, fitted, looking, jobs=self.jobs, evidence=self.evidence, progress=progress
+            texts, fitted, features, jobs=self.jobs, evidence=self.evidence, progress=progress
         )
         words = next((item.tokens for item in metrics.values() if hasattr(item, "tokens")), None)
         findings: list[Finding] = []
-        for feature in looking:
+        for feature in features:
             findings += feature.findings(sample, words)
         for counter in fitted.values():
             findings += counter.findings
         settings: dict[str, str] = {}
-        for feature in looking:
+        for feature in features:
             settings |= feature.text_settings
         return replace(
             result,
