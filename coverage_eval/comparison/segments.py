@@ -59,7 +59,7 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
     probability of an error if there is one, the marks
     (:meth:`~coverage_eval.core.mark.Mark.to_dict`) and what else explains the score. A mark says
     at which characters of its text it starts and ends, from 0. The first record says what each
-    kind of mark is. Records are made when they are looked at.
+    kind of mark is.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
