@@ -253,12 +253,12 @@ def attend_with_credit(
     rows = np.asarray(scores, dtype=np.float64)
     if rows.ndim != 2:
         raise AttentionError(f"scores must be [steps, words], not of shape {rows.shape}")
-    given = np.asarray(fertility, dtype=np.float64)
-    if given.shape not in ((), (1,), rows.shape[1:]):
-        raise AttentionError(f"fertilities of shape {given.shape} for {rows.shape[1]} words")
-    if not (given >= 0).all():
+    limits = np.asarray(fertility, dtype=np.float64)
+    if limits.shape not in ((), (1,), rows.shape[1:]):
+        raise AttentionError(f"fertilities of shape {limits.shape} for {rows.shape[1]} words")
+    if not (limits >= 0).all():
         raise AttentionError("fertilities must be at least 0, and not NaN")
-    bounds = np.broadcast_to(given, (1, rows.shape[1]))
+    bounds = np.broadcast_to(limits, (1, rows.shape[1]))
     attention, credit = np.zeros_like(rows), np.zeros_like(rows)
     state = AttentionState.start(1, rows.shape[1])
     for t, z in enumerate(rows):

@@ -73,8 +73,7 @@ def load(
         orientation: ``target-source`` or ``source-target``; needed for bare arrays.
         layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
             last; optional if there is only one.
-        head: Which head of such arrays or of ``[heads, T, S]``, an index from 0, or −1 for the
-            last, or "mean".
+        head: Which head of such arrays or of ``[heads, T, S]``: an index like ``layer``, or "mean".
 
     Returns:
         One map per segment, target × source, in a temporary file if they are many.

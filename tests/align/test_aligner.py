@@ -25,8 +25,8 @@ ROWS = [
 
 @pytest.fixture(scope="module", params=[False, True], ids=["plain", "sink"])
 def aligner(request: pytest.FixtureRequest) -> Iterator[ModelAligner]:
-    with Aligner.train_pairs(PAIRS, sink=request.param) as made:
-        yield made
+    with Aligner.train_pairs(PAIRS, sink=request.param) as model_aligner:
+        yield model_aligner
 
 
 def source_of(aligner: ModelAligner, row: Row) -> list[str]:
@@ -39,7 +39,7 @@ def test_links_are_the_models_without_those_to_a_sink(aligner):
     for row, found in zip(ROWS, aligner.align(iter(ROWS)), strict=True):
         source, words = source_of(aligner, row), len(row.source or ())
         links = list(aligner.model.align((source, t) for t in row.references + row.hypotheses))
-        kept = tuple(tuple(link for link in own if link[0] < words) for own in links)
+        kept = tuple(tuple(link for link in text_links if link[0] < words) for text_links in links)
         assert found == (list(row.source or ()), kept[:1], kept[1:])
         to_sinks += sum(map(len, links)) - sum(map(len, kept))
     assert (to_sinks > 0) == aligner.sink
@@ -50,7 +50,7 @@ def test_coverages_are_sums_of_the_models_posteriors(aligner):
         source, words = source_of(aligner, row), len(row.source or ())
         pairs = ((source, text) for text in (*row.references, *row.hypotheses, *row.peers))
         posteriors = aligner.model.posteriors(pairs)
-        sums = [np.minimum(1, one.matrix[:, :words].sum(axis=0)) for one in posteriors]
+        sums = [np.minimum(1, posterior.matrix[:, :words].sum(axis=0)) for posterior in posteriors]
         assert list(cover.source) == list(row.source or ())
         assert [*map(len, (cover.references, cover.outputs))] == [1, 4]
         assert all(map(np.allclose, cover.references + cover.outputs, sums))
@@ -62,7 +62,7 @@ def test_coverages_of_targets_are_those_of_all_outputs(aligner):
         source, words = source_of(aligner, row), len(row.source or ())
         pairs = ((source, text) for text in (*row.references, *row.hypotheses, *row.peers))
         posteriors = aligner.model.posteriors(pairs, "reverse")
-        sums = [np.minimum(1, one.matrix[:, :words].sum(axis=1)) for one in posteriors]
+        sums = [np.minimum(1, posterior.matrix[:, :words].sum(axis=1)) for posterior in posteriors]
         assert all(map(np.allclose, cover.references + cover.outputs, sums))
         assert len(cover.outputs) == 4
 
@@ -86,8 +86,8 @@ def test_requests_of_metrics(aligner):
     ],
 )  # fmt: skip
 def test_other_use_than_in_training_is_warned_of(tmp_path, trained, used, message):
-    with Aligner.train(["a b", "b"], ["x y", "y"], **trained) as made:
-        made.save(tmp_path / "model")
+    with Aligner.train(["a b", "b"], ["x y", "y"], **trained) as model_aligner:
+        model_aligner.save(tmp_path / "model")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Aligner.load(tmp_path / "model", **used).close()

@@ -57,8 +57,8 @@ def test_links_to_the_sink_are_left_out():
 
 
 def test_several_references_and_systems():
-    one, two = [[(0, 0)]], [[(1, 0)]]
-    aligner = Aligner.from_links([one, two], [one])
+    first, second = [[(0, 0)]], [[(1, 0)]]
+    aligner = Aligner.from_links([first, second], [first])
     (row,) = aligner.align(make_text_rows(["x"], [["x"], ["y"]], ["a b"]))
     assert row.references == (((0, 0),), ((1, 0),))
     with pytest.raises(DataError, match="2 references and 1 hypotheses, but 1 references and 1"):

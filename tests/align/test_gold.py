@@ -76,8 +76,8 @@ def test_links_and_gold_links_are_of_the_same_pairs(tmp_path):
         gold.write_text(text)
         with pytest.raises(DataError) as caught:
             list(read_with_gold(links, gold))
-        said = f"unequal numbers of lines: {links} has 2, {gold} has {count}; line N of one"
-        assert str(caught.value).startswith(said)
+        start = f"unequal numbers of lines: {links} has 2, {gold} has {count}; line N of one"
+        assert str(caught.value).startswith(start)
     with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
         list(read_with_gold("-", "-"))
 
@@ -197,8 +197,8 @@ def test_correct_gold_links_give_no_finding(rate):
 @pytest.mark.parametrize("number", [20, 500])
 def test_gold_links_that_count_from_one(rate, number):
     (found,) = check_gold(weak(rate)[:number], gold(moved(TRUTH[:number], FROM_ONE)), name="g.talp")
-    told = f"no link of {number} pairs has source position 0; if positions count from 1: perl"
-    assert found.message.startswith(f"g.talp: {told}")
+    problem = f"no link of {number} pairs has source position 0; if positions count from 1: perl"
+    assert found.message.startswith(f"g.talp: {problem}")
 
 
 @pytest.mark.parametrize("rate", [0, 0.6])

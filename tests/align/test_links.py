@@ -87,8 +87,8 @@ def grid(links):
 
 def on_a_grid(forward, reverse, method):
     """The description taken literally, on a matrix with a margin; rows are source positions."""
-    one, two = grid(forward), grid(reverse)
-    union, joined = one | two, one & two
+    forward_grid, reverse_grid = grid(forward), grid(reverse)
+    union, joined = forward_grid | reverse_grid, forward_grid & reverse_grid
     changed = True
     while changed:
         changed = False
@@ -98,10 +98,10 @@ def on_a_grid(forward, reverse, method):
             near = joined[source - 1 : source + 2, target - 1 : target + 2].any()
             if near and not (joined[source].any() and joined[:, target].any()):
                 joined[source, target] = changed = True
-    for direction in (one, two) if "final" in method else ():
+    for direction in (forward_grid, reverse_grid) if "final" in method else ():
         for source, target in np.argwhere(direction):
-            taken = [bool(joined[source].any()), bool(joined[:, target].any())]
-            if not any(taken) or (method == "grow-diag-final" and not all(taken)):
+            linked = [bool(joined[source].any()), bool(joined[:, target].any())]
+            if not any(linked) or (method == "grow-diag-final" and not all(linked)):
                 joined[source, target] = True
     return tuple((int(source) - 1, int(target) - 1) for source, target in np.argwhere(joined))
 

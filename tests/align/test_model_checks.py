@@ -62,7 +62,7 @@ def name(finding: Finding) -> str:
 
 def names(model: FastAlign, source: Rows, target: Rows | None, **outputs: Rows) -> list[str]:
     found = check_model(sample(source, target, **(outputs or {"hyp": OUTPUT})), model)
-    return [said for said in map(name, found) if said not in {"equal", "blank"}]
+    return [problem for problem in map(name, found) if problem not in {"equal", "blank"}]
 
 
 @pytest.mark.parametrize("number", [1, 5, 19, 20, 35, TEST])
@@ -98,8 +98,8 @@ def test_swapped_sides(model):
     seen = sample(TARGETS, SOURCES, hyp=SOURCES)
     findings, shares = check_model(seen, model), unknown_words(model, seen)
     assert name(findings[0]) == "swapped-sides"
-    said = "src: the model knows its words, and those of ref, as the other language's"
-    assert findings[0].message.startswith(said)
+    problem = "src: the model knows its words, and those of ref, as the other language's"
+    assert findings[0].message.startswith(problem)
     assert min(shares.values()) > 0.8
 
 
@@ -118,8 +118,8 @@ def test_lines_out_of_step(model, spoiled):
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings = check_model(seen, model)
     assert list(map(name, findings)) == expected
-    place = "from about line 201 on" if spoiled is shift_half else "throughout"
-    assert place in findings[0].message
+    where = "from about line 201 on" if spoiled is shift_half else "throughout"
+    assert where in findings[0].message
     if spoiled is not shuffle:
         assert findings[0].message.startswith("bad: line N fits line N+1 of src better than")
 
@@ -153,9 +153,9 @@ def test_an_output_of_words_that_the_model_does_not_know(model, reference, other
     foreign = [finding for finding in found if finding.check != CheckId.EQUAL]
     assert [(item.check, item.severity) for item in foreign] == [(CheckId.FOREIGN_OUTPUT, UNUSABLE)]
     assert foreign[0].texts == ("first", *[name for name in others if name == "second"])
-    said = "100% of its words are unknown to the model, such as 'thex'"
-    assert foreign[0].labels == (said,) * len(foreign[0].texts)
-    assert said in foreign[0].message
+    problem = "100% of its words are unknown to the model, such as 'thex'"
+    assert foreign[0].labels == (problem,) * len(foreign[0].texts)
+    assert problem in foreign[0].message
 
 
 def test_no_output_is_foreign_to_a_model_that_knows_no_text_well(model):
@@ -197,8 +197,8 @@ def test_fit_equals_its_definition(model):
             tokens += len(target)
         return likelihood / tokens
 
-    own, near = per_token(0), per_token(1)
-    expected = (own - near) / (training - near)
+    here, near = per_token(0), per_token(1)
+    expected = (here - near) / (training - near)
     assert list(block_fits(model, SOURCES, TARGETS, [rows])) == pytest.approx([expected])
     assert expected > 0.5
 

@@ -58,21 +58,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory, lower: ModelAligner) -> Pat
     return folder
 
 
-def figures(aligner: ModelAligner, own: dict[str, list[str]]) -> list[Any]:
+def figures(aligner: ModelAligner, corpus: dict[str, list[str]]) -> list[Any]:
     """Figures of the Python functions that align."""
     metrics = ["drop", "softdrop", "omissions", "additions"]
     table = ce.compare(
-        {"out": own["out"]}, own["ref"], own["src"], aligner, metrics=metrics, resamples=0
+        {"out": corpus["out"]},
+        corpus["ref"],
+        corpus["src"],
+        aligner,
+        metrics=metrics,
+        resamples=0,
     )
     document = ce.compare(
-        {"doc": own["doc"]}, None, own["src"], aligner,
+        {"doc": corpus["doc"]}, None, corpus["src"], aligner,
         metrics=["missing-lines", "omissions"], resamples=0, unaligned=True,
     )  # fmt: skip
-    cut = ce.segment(own["doc"], own["src"], aligner)
+    segmented = ce.segment(corpus["doc"], corpus["src"], aligner)
     return [
-        [float(one.measured.score(name)) for one in (table, document) for name in one.metrics],
-        segment_scores_of(Omissions(aligner), own["out"], None, own["src"]),
-        cut.missing,
+        [float(each.measured.score(name)) for each in (table, document) for name in each.metrics],
+        segment_scores_of(Omissions(aligner), corpus["out"], None, corpus["src"]),
+        segmented.missing,
     ]
 
 
@@ -99,12 +104,12 @@ def test_commands_give_the_figures_of_texts_that_were_cased_by_hand(run_cli, fol
         by_hand, found = (
             run_cli(*line.format(form).split(), cwd=folder) for form in ("lower", "cased")
         )
-        own = found.stdout.lower() if line.startswith("segment") else found.stdout
-        assert own.replace("cased", "lower") == by_hand.stdout, line
+        corpus = found.stdout.lower() if line.startswith("segment") else found.stdout
+        assert corpus.replace("cased", "lower") == by_hand.stdout, line
         assert "model" not in found.stderr
-    said = run_cli("segment", "doc.cased", "--src", "src.cased", "--model", "model", cwd=folder)
-    assert "3 have none (2.5%): lines 31 to 32, 71" in said.stderr
-    assert [line for line in said.stdout.splitlines() if line] == texts("cased")["doc"]
+    result = run_cli("segment", "doc.cased", "--src", "src.cased", "--model", "model", cwd=folder)
+    assert "3 have none (2.5%): lines 31 to 32, 71" in result.stderr
+    assert [line for line in result.stdout.splitlines() if line] == texts("cased")["doc"]
 
 
 def test_spark_gives_the_figures_of_texts_that_were_cased_by_hand(folder):
@@ -114,18 +119,18 @@ def test_spark_gives_the_figures_of_texts_that_were_cased_by_hand(folder):
     job = Job("out", ("drop", "softdrop", "omissions"), references=("ref",), source="src")
     scores = []
     for form in FORMS:
-        own = texts(form)
-        table = pa.table({name: own[name] for name in ("src", "ref", "out")})
+        corpus = texts(form)
+        table = pa.table({name: corpus[name] for name in ("src", "ref", "out")})
         batches = job.score_batches(table.to_batches(), str(folder / "model"))
         scores.append([batch.to_pylist() for batch in batches])
     assert scores[0] == scores[1]
 
 
 def test_marks_and_lines_are_the_users_own_text(lower):
-    own = texts("cased")
+    corpus = texts("cased")
     with pytest.warns(CorpusWarning):
         result = ce.compare(
-            {"out": own["out"]}, own["ref"], own["src"], lower, resamples=0,
+            {"out": corpus["out"]}, corpus["ref"], corpus["src"], lower, resamples=0,
             metrics=["drop", "softdrop", "omissions", "additions"],
         ).measured  # fmt: skip
     marked = 0
@@ -141,8 +146,8 @@ def test_marks_and_lines_are_the_users_own_text(lower):
 def test_stop_words_count_in_any_case_for_a_model_of_lowercased_text(lower):
     words = StopWords(frozenset({"Der", "die", "das", "."}))
     by_hand, found, plain = (
-        float(score_of(DROP(lower, chosen), own["out"], own["ref"], own["src"]))
-        for own, chosen in (
+        float(score_of(DROP(lower, chosen), corpus["out"], corpus["ref"], corpus["src"]))
+        for corpus, chosen in (
             (texts("lower"), words), (texts("cased"), words), (texts("cased"), StopWords())
         )
     )  # fmt: skip
@@ -174,15 +179,21 @@ def test_a_model_notes_which_tokeniser_made_its_text(text, noted):
 
 
 def test_raw_text_is_refused_for_a_model_of_text_that_its_user_tokenised(run_cli, tmp_path):
-    own = texts("cased")
-    cut = {name: [line.replace("The ", "The 's ") for line in own[name]] for name in own}
-    raw = {name: [line.replace(" .", ".") for line in cut[name]] for name in cut}
-    with Aligner.train(own["src"], cut["ref"]) as aligner:
+    corpus = texts("cased")
+    segmented = {
+        name: [line.replace("The ", "The 's ") for line in corpus[name]] for name in corpus
+    }
+    raw = {name: [line.replace(" .", ".") for line in segmented[name]] for name in segmented}
+    with Aligner.train(corpus["src"], segmented["ref"]) as aligner:
         aligner.save(tmp_path / "model")
-        assert ce.segment(cut["doc"], own["src"], aligner).missing == MISSING
+        assert ce.segment(segmented["doc"], corpus["src"], aligner).missing == MISSING
         with pytest.raises(ce.DataError, match="the output: 100% of the segments have punctuation"):
-            ce.segment(raw["doc"], own["src"], aligner)
-    for name, lines in {"src": own["src"], "ref": cut["ref"], "out": raw["ref"]}.items():
+            ce.segment(raw["doc"], corpus["src"], aligner)
+    for name, lines in {
+        "src": corpus["src"],
+        "ref": segmented["ref"],
+        "out": raw["ref"],
+    }.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     line = ("drop", "out", "ref", "--src", "src", "--model", "model")
     done = run_cli(*line, cwd=tmp_path, check=False)

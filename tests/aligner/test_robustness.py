@@ -18,11 +18,13 @@ PLAIN: list[Pair] = [("das haus", "the house"), ("das buch", "the book"), ("ein 
 
 def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
     """Word-by-word translations with some words dropped, so that there is something to learn."""
-    chance = random.Random(seed)
+    generator = random.Random(seed)
     corpus = []
     for _ in range(pairs):
-        words = [f"w{int(chance.paretovariate(0.7)) % 300}" for _ in range(chance.randint(1, 20))]
-        target = [word.upper() for word in words if chance.random() < 0.9] or ["X"]
+        words = [
+            f"w{int(generator.paretovariate(0.7)) % 300}" for _ in range(generator.randint(1, 20))
+        ]
+        target = [word.upper() for word in words if generator.random() < 0.9] or ["X"]
         corpus.append((" ".join(words), " ".join(target)))
     return corpus
 
@@ -31,9 +33,9 @@ def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
 def test_threads_and_memory_limit_do_not_change_output(tools, tmp_path, division):
     pairs = [*random_corpus(400), (" ".join(["lang"] * 700), " ".join(f"t{i}" for i in range(90)))]
     corpus = write_corpus(tmp_path / "corpus", [*pairs, ("", "leer"), *random_corpus(100, seed=2)])
-    one = tools.train_both(corpus, tmp_path / "one", *FLAGS, "--threads", 1)
+    first = tools.train_both(corpus, tmp_path / "one", *FLAGS, "--threads", 1)
     other = tools.train_both(corpus, tmp_path / "other", *FLAGS, *division)
-    assert one == other
+    assert first == other
 
 
 def test_one_direction_equals_both(tools, tmp_path):

@@ -188,11 +188,11 @@ def rewrite(path, change_manifest=None, drop=(), replace=None):
 
 def damaged(name, value):
     def change(values):
-        place = values
+        node = values
         *parents, last = name.split("/")
         for parent in parents:
-            place = place[parent]
-        place[last] = value
+            node = node[parent]
+        node[last] = value
 
     return change
 
@@ -259,10 +259,10 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
     with zipfile.ZipFile(path) as archive:
         saved = {name: archive.read(name) for name in archive.namelist()}
     noticed = 0
-    places = range(0, len(data), 9)
-    for place in places:
+    positions = range(0, len(data), 9)
+    for position in positions:
         flipped = bytearray(data)
-        flipped[place] ^= 1 << place % 8
+        flipped[position] ^= 1 << position % 8
         path.write_bytes(flipped)
         try:
             for name, sha256 in read_manifest(path).tables.items():
@@ -270,7 +270,7 @@ def test_no_flipped_bit_changes_a_table(tmp_path):
                 assert table.read_bytes() == saved[name]
         except AlignerDataError:
             noticed += 1
-    assert noticed > len(places) // 2
+    assert noticed > len(positions) // 2
 
 
 def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):
@@ -291,8 +291,8 @@ def test_the_table_has_the_probabilities_of_posteriors(tmp_path):
     with FastAlign.train(pairs, favor_diagonal=False) as model:
         model.save(tmp_path / "model")
     with FastAlign.load(tmp_path / "model") as loaded:
-        table = {(given, made): math.exp(value) for given, made, value in loaded.table()}
+        table = {(given, generated): math.exp(value) for given, generated, value in loaded.table()}
         (posterior,) = loaded.posteriors([("a |||", "z")])
-    own = [0.92 / 2 * table.get((given, "z"), 1e-9) for given in ("a", "|||")]
+    joint = [0.92 / 2 * table.get((given, "z"), 1e-9) for given in ("a", "|||")]
     null = 0.08 * table.get(("<eps>", "z"), 1e-9)
-    assert posterior.matrix[0] == pytest.approx(np.array(own) / (sum(own) + null), rel=1e-3)
+    assert posterior.matrix[0] == pytest.approx(np.array(joint) / (sum(joint) + null), rel=1e-3)

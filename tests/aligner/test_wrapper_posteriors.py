@@ -30,8 +30,8 @@ def test_rows_with_null_sum_to_one(model):
 
 def test_pairs_with_an_empty_side_are_linked_to_null(model):
     found = list(model.posteriors([("s1 s2", ""), ("", "t1 t2 t3"), ("", "")]))
-    assert [one.matrix.shape for one in found] == [(0, 2), (3, 0), (0, 0)]
-    assert [one.null.tolist() for one in found] == [[], [1, 1, 1], []]
+    assert [posterior.matrix.shape for posterior in found] == [(0, 2), (3, 0), (0, 0)]
+    assert [posterior.null.tolist() for posterior in found] == [[], [1, 1, 1], []]
     found = list(model.posteriors([("s1 s2", "")], "reverse"))
     assert found[0].matrix.shape == (0, 2)
     assert found[0].null.tolist() == [1, 1]

@@ -114,29 +114,29 @@ def test_every_unicode_space_is_part_of_a_word(plain_links):
 
 def with_empty_sides(pairs):
     """Insert pairs with an empty side; also return the new places of the given pairs."""
-    hollow = [("", ""), (["a"], []), ("  \t ", "b b"), ([], ["x"])]
-    rows, places = [], []
+    empty = [("", ""), (["a"], []), ("  \t ", "b b"), ([], ["x"])]
+    rows, indices = [], []
     for number, pair in enumerate(pairs):
         if number % 50 == 0:
-            rows += hollow
-        places.append(len(rows))
+            rows += empty
+        indices.append(len(rows))
         rows.append(pair)
-    rows += hollow
-    return rows, places
+    rows += empty
+    return rows, indices
 
 
 def test_empty_sides_have_no_links_and_do_not_affect_other_pairs(plain_links):
-    pairs, places = with_empty_sides(corpus())
+    pairs, indices = with_empty_sides(corpus())
     with FastAlign.train(pairs) as model:
         links = list(model.align(pairs))
         of_training = [list(model.training_links(m)) for m in ("forward", "reverse", "union")]
         assert model.manifest.pairs == len(pairs)
-        assert model.manifest.empty_pairs == len(pairs) - len(places)
-    assert [links[place] for place in places] == plain_links
-    assert all(not row for n, row in enumerate(links) if n not in set(places))
+        assert model.manifest.empty_pairs == len(pairs) - len(indices)
+    assert [links[index] for index in indices] == plain_links
+    assert all(not row for n, row in enumerate(links) if n not in set(indices))
     for rows in of_training:
         assert len(rows) == len(pairs)
-        assert all(bool(row) == (n in set(places)) for n, row in enumerate(rows))
+        assert all(bool(row) == (n in set(indices)) for n, row in enumerate(rows))
 
 
 def test_only_empty_pairs_cannot_be_trained_on(fast_align):

@@ -53,8 +53,8 @@ def test_guided_is_the_largest_count_and_at_least_every_actual_fertility_of_its_
     largest: Counter[str] = Counter()
     for words, links in pairs:
         assert np.all(table.fertilities(words) >= actual(links, len(words)))
-        for place, word in enumerate(words):
-            count = sum(1 for source, _ in links if source == place)
+        for position, word in enumerate(words):
+            count = sum(1 for source, _ in links if source == position)
             largest[word] = max(largest[word], count, 1)
     for word in "abcd":
         assert table.fertilities([word])[0] == max(largest[word], 1)

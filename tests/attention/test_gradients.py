@@ -32,8 +32,8 @@ STEP = 1e-6
 def _softmax_jacobian(alpha: Array, u: Array) -> list[Array]:
     """Row by row, by the vector-Jacobian product."""
     rows = [
-        constrained_softmax_vjp(np.broadcast_to(one, alpha.shape), alpha, u)
-        for one in np.eye(alpha.shape[-1])
+        constrained_softmax_vjp(np.broadcast_to(unit, alpha.shape), alpha, u)
+        for unit in np.eye(alpha.shape[-1])
     ]
     return [np.stack(part, axis=-2) for part in zip(*rows, strict=True)]
 

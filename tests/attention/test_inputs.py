@@ -76,7 +76,7 @@ def test_the_input_is_left_alone(transform):
     given = (z, u) if transform in BOUNDED.values() else (z,)
     for mask in (None, np.arange(8) < 5):
         result = transform(*given, mask=mask)
-        assert not any(np.shares_memory(result, one) for one in given)
+        assert not any(np.shares_memory(result, array) for array in given)
     np.testing.assert_array_equal((z, u), kept)
 
 

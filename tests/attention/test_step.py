@@ -112,8 +112,8 @@ def test_the_text_weights_coverage_by_the_decoder_state_and_the_scripts_by_the_s
         keys = score.keys(memory)
         zero = score.scores(query, keys, memory, np.zeros((1, 3)))
         np.testing.assert_array_equal(zero, plain.scores(query, keys, memory, np.zeros((1, 3))))
-        one = score.scores(query, keys, memory, np.ones((1, 3)))
-        np.testing.assert_allclose(one - zero, np.broadcast_to(slope, (1, 3)), atol=1e-12)
+        covered = score.scores(query, keys, memory, np.ones((1, 3)))
+        np.testing.assert_allclose(covered - zero, np.broadcast_to(slope, (1, 3)), atol=1e-12)
 
 
 @settings(max_examples=60, deadline=None)

@@ -35,14 +35,14 @@ def test_damaged_files_are_read_or_refused(data, tmp_path):
     name = data.draw(st.sampled_from(sorted(FILES)))
     content = bytearray(FILES[name])
     for _ in range(data.draw(st.integers(0, 4))):
-        place = data.draw(st.integers(0, max(len(content) - 1, 0)))
+        start = data.draw(st.integers(0, max(len(content) - 1, 0)))
         piece = data.draw(
             st.binary(max_size=4)
             | st.sampled_from(
                 [b"\n", b"\t", b" ", b" ||| ", b"-1", b"9" * 12, b"[", b"\xe2\x80\xa8"]
             )
         )
-        content[place : place + data.draw(st.integers(0, 30))] = piece
+        content[start : start + data.draw(st.integers(0, 30))] = piece
     path = tmp_path / "dump"
     path.write_bytes(bytes(content))
     number = st.none() | st.integers(-4, 4)

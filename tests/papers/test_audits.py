@@ -87,17 +87,17 @@ def test_sparse_models_are_better_on_average_with_exceptions():
     assert (gap.mean(axis=0)[:2] > 0).all()  # BLEU and METEOR: the claim
     assert claim.verdict is Verdict.CONFIRMED
     named = {fact.what for fact in claim.exceptions}
-    for place, dataset in enumerate(("De-En", "Ja-En", "Ro-En")):
+    for row, dataset in enumerate(("De-En", "Ja-En", "Ro-En")):
         for metric, name in enumerate(("BLEU", "METEOR")):
             exception = f"{name}, {dataset}: sparse models, others" in named
-            assert exception == (gap[place, metric] <= 0)
+            assert exception == (gap[row, metric] <= 0)
     means = figures.mean(axis=1)
     losses = {
-        f"{name}, all pairs: {one}, {other}"
+        f"{name}, all pairs: {first}, {other}"
         for m, name in enumerate(("BLEU", "METEOR"))
-        for i, one in enumerate(systems)
+        for i, first in enumerate(systems)
         for j, other in enumerate(systems)
-        if one in SPARSE and other not in SPARSE and means[i, m] <= means[j, m] + 1e-9
+        if first in SPARSE and other not in SPARSE and means[i, m] <= means[j, m] + 1e-9
     }
     assert {what for what in named if "all pairs" in what} == losses
 
@@ -124,7 +124,7 @@ def test_table_2_has_one_exception():
 
 def exchanged(table: PrintedTable, *pairs: tuple[str, str]) -> PrintedTable:
     """The table with the names of each pair of systems exchanged."""
-    other = {one: two for pair in pairs for one, two in (pair, pair[::-1])}
+    other = {first: second for pair in pairs for first, second in (pair, pair[::-1])}
     cells = {(other.get(s, s), d, m): cell for (s, d, m), cell in table.cells.items()}
     return replace(table, cells=cells)
 
@@ -215,8 +215,8 @@ def test_repetitions_in_appendix_b_equal_a_count_by_hand():
     assert avoids.facts[0].printed == f"{100 * 1 / words:.2f}"
     assert others.verdict is Verdict.UNCHECKED
     found = [(fact.printed, fact.against, fact.outcome) for fact in avoids.facts[3:]]
-    silent = ("does not repeat", "nothing", "does not repeat")
-    assert found == [silent] * 7 + [("does not repeat", "in the (2x)", "repeats")]
+    without = ("does not repeat", "nothing", "does not repeat")
+    assert found == [without] * 7 + [("does not repeat", "in the (2x)", "repeats")]
 
 
 def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(monkeypatch):

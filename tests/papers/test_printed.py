@@ -64,8 +64,8 @@ def test_figure_1_equals_the_transcription(papers):
     triple = r"\(([\d.−-]+), ?([\d.−-]+), ?([\d.−-]+)\)"
     found = [tuple(part.replace("−", "-") for part in match) for match in re.findall(triple, text)]
     figure = load_figure1()
-    drawn = [row for rows in figure.attention.values() for row in rows]
-    assert found == [*drawn, *figure.scores]
+    attention = [row for rows in figure.attention.values() for row in rows]
+    assert found == [*attention, *figure.scores]
 
 
 def test_tables_of_the_report_equal_the_transcription(papers):

@@ -45,9 +45,9 @@ def test_directions_agree_with_a_plain_count(tmp_path):
     for first in table.systems:
         for second in table.systems[table.systems.index(first) + 1 :]:
             for dataset, metric in table.columns:
-                one, two = (first, dataset, metric), (second, dataset, metric)
-                printed = round(table.cells[one].value - table.cells[two].value, 6)
-                opposite += printed * round(ours[one] - ours[two], 6) < 0
+                left, right = (first, dataset, metric), (second, dataset, metric)
+                printed = round(table.cells[left].value - table.cells[right].value, 6)
+                opposite += printed * round(ours[left] - ours[right], 6) < 0
     assert sum(item["direction"] == "opposite" for item in found) == opposite > 0
 
 

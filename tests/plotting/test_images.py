@@ -20,62 +20,62 @@ def compared(tolerance=2):
     )
 
 
-def without_text(made):
-    for artist in made.findobj(lambda artist: isinstance(artist, (Text, Legend))):
+def without_text(picture):
+    for artist in picture.findobj(lambda artist: isinstance(artist, (Text, Legend))):
         artist.set_visible(False)
-    return made
+    return picture
 
 
-def figure(width, height, **places):
-    made = Figure(figsize=(width, height))
-    FigureCanvasAgg(made)
-    made.subplots_adjust(**places)
-    return made
+def figure(width, height, **margins):
+    picture = Figure(figsize=(width, height))
+    FigureCanvasAgg(picture)
+    picture.subplots_adjust(**margins)
+    return picture
 
 
 @compared()
 def test_figure_1():
-    made = figure(9, 7.5, left=0.16, right=0.97, bottom=0.05, top=0.93, hspace=0.3)
-    axes = PICTURES["simplex_figure1"](axes=made.subplots(4, 4))
+    picture = figure(9, 7.5, left=0.16, right=0.97, bottom=0.05, top=0.93, hspace=0.3)
+    axes = PICTURES["simplex_figure1"](axes=picture.subplots(4, 4))
     assert axes[2, 3].texts[-1].get_text() == "(0, 0, 1)"
-    return without_text(made)
+    return without_text(picture)
 
 
 @compared(7)
 def test_heatmap_with_margin():
-    made = figure(6.5, 4.2, left=0.18, right=0.72, bottom=0.2, top=0.84)
-    ax = PICTURES["attention_heatmap"](ax=made.subplots())
+    picture = figure(6.5, 4.2, left=0.18, right=0.72, bottom=0.2, top=0.84)
+    ax = PICTURES["attention_heatmap"](ax=picture.subplots())
     assert len(ax.child_axes) == 2
-    return without_text(made)
+    return without_text(picture)
 
 
 @compared(7)
 def test_two_systems():
-    made = figure(9, 4, left=0.12, right=0.9, bottom=0.2, top=0.82, wspace=0.5)
-    left, right = PICTURES["attention_heatmaps_side_by_side"](axes=tuple(made.subplots(1, 2)))
+    picture = figure(9, 4, left=0.12, right=0.9, bottom=0.2, top=0.82, wspace=0.5)
+    left, right = PICTURES["attention_heatmaps_side_by_side"](axes=tuple(picture.subplots(1, 2)))
     assert left.get_ylim() == right.get_ylim()
-    return without_text(made)
+    return without_text(picture)
 
 
 @compared()
 def test_regions_of_sparsemax():
-    made = figure(3.6, 3.6, left=0.02, right=0.98, bottom=0.02, top=0.98)
-    ax = PICTURES["simplex"](ax=made.subplots())
+    picture = figure(3.6, 3.6, left=0.02, right=0.98, bottom=0.02, top=0.98)
+    ax = PICTURES["simplex"](ax=picture.subplots())
     assert len(ax.patches) == 8
-    return without_text(made)
+    return without_text(picture)
 
 
 @compared()
 def test_differences():
-    made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
-    axes = PICTURES["plot_differences"](axes=made.subplots(1, 2))
-    said = "* differs significantly from softmax"
-    assert [text.get_text() for text in axes[1].texts] == ["−0.70*", "+0.10", said]
-    return without_text(made)
+    picture = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
+    axes = PICTURES["plot_differences"](axes=picture.subplots(1, 2))
+    explanation = "* differs significantly from softmax"
+    assert [text.get_text() for text in axes[1].texts] == ["−0.70*", "+0.10", explanation]
+    return without_text(picture)
 
 
 @compared()
 def test_transformation_curves():
-    made = figure(4, 2.4, left=0.1, right=0.97, bottom=0.1, top=0.95)
-    PICTURES["transformation_curves"](ax=made.subplots())
-    return without_text(made)
+    picture = figure(4, 2.4, left=0.1, right=0.97, bottom=0.1, top=0.95)
+    PICTURES["transformation_curves"](ax=picture.subplots())
+    return without_text(picture)

@@ -42,8 +42,8 @@ def test_texts_of_any_number_of_panels_do_not_overlap(metrics):
     ]
     shown = [t for t in texts if t.get_visible() and t.get_text()]
     boxes = [(t.get_text(), t.get_window_extent().padded(-1)) for t in shown]
-    for (one, a), (other, b) in combinations(boxes, 2):
-        assert not a.overlaps(b), (one, other)
+    for (first, a), (other, b) in combinations(boxes, 2):
+        assert not a.overlaps(b), (first, other)
 
 
 @pytest.mark.parametrize(

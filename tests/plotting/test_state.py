@@ -56,10 +56,10 @@ def test_settings_of_the_user_neither_change_nor_matter_and_given_axes_are_drawn
         warnings.simplefilter("error", UserWarning)
         # An old Matplotlib with a new pyparsing raises both kinds of warnings.
         warnings.simplefilter("ignore", DeprecationWarning)
-        drawn = PICTURES[name](**({"axes": given} if name in MANY else {"ax": given[0]}))
-        draw_all(drawn)
+        elements = PICTURES[name](**({"axes": given} if name in MANY else {"ax": given[0]}))
+        draw_all(elements)
         assert dict(mpl.rcParams) == before
-    assert np.array_equal(np.ravel(np.asarray(drawn, object)), np.ravel(axes))
+    assert np.array_equal(np.ravel(np.asarray(elements, object)), np.ravel(axes))
     assert all(ax.has_data() for ax in figure.axes)
 
 
@@ -71,11 +71,11 @@ def test_pictures_have_a_title_one_typeface_and_labels_that_touch_nothing(name):
         draw_all(result)
         axes = np.ravel(np.asarray(result, dtype=object))
         figure = axes[0].figure
-        drawn = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+        elements = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
         no_progress = set(labels_beyond_limits(figure))
         boxes = {
             f"{text.get_text()} {id(text)}": text.get_window_extent()
-            for text in drawn
+            for text in elements
             if text not in no_progress
         }
         points = np.concatenate(list(points_of_lines(figure)))
@@ -86,9 +86,9 @@ def test_pictures_have_a_title_one_typeface_and_labels_that_touch_nothing(name):
         assert not box.padded(-1).overlaps(other_box.padded(-1)), (label, other)
     assert plt.get_fignums() == open_before
     assert figure.get_suptitle() or axes[0].get_title() or axes[0].get_title("left")
-    assert {text.get_fontproperties().get_name() for text in drawn} == {"DejaVu Sans"}
-    assert {text.get_fontstyle() for text in drawn} == {"normal"}
-    assert not any("$" in text.get_text() for text in drawn)
+    assert {text.get_fontproperties().get_name() for text in elements} == {"DejaVu Sans"}
+    assert {text.get_fontstyle() for text in elements} == {"normal"}
+    assert not any("$" in text.get_text() for text in elements)
 
 
 def labels_beyond_limits(figure):

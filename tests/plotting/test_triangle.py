@@ -22,12 +22,12 @@ coordinates = st.floats(-2, 2).map(lambda value: round(value, 3))
 
 def regions_containing(bounds, scores):
     """Supports of the regions that hold the scores, by Matplotlib's own point-in-polygon test."""
-    place = on_paper(scores - (scores.sum() - 1) / 3)
+    point = on_paper(scores - (scores.sum() - 1) / 3)
     return {
         region.support
         for region in support_regions(bounds)
-        if Path(region.outline).contains_point(place, radius=1e-9)
-        or Path(region.outline).contains_point(place, radius=-1e-9)
+        if Path(region.outline).contains_point(point, radius=1e-9)
+        or Path(region.outline).contains_point(point, radius=-1e-9)
     }
 
 
@@ -42,8 +42,8 @@ def test_corners_are_one_apart_and_the_third_word_is_on_top():
 
 def test_points_lie_at_their_barycentric_places():
     ax = simplex([[0.2, 0.3, 0.5], [0, 0, 1]])
-    (drawn,) = by_gid(ax, "points")
-    assert np.allclose(drawn.get_xydata(), [[0.55, 0.5 * HEIGHT], [0.5, HEIGHT]])
+    (points,) = by_gid(ax, "points")
+    assert np.allclose(points.get_xydata(), [[0.55, 0.5 * HEIGHT], [0.5, HEIGHT]])
     (written,) = by_gid(simplex([0.2, 0.3, 0.5]), "point")
     assert (written.get_text(), written.get_va()) == ("(0.2, 0.3, 0.5)", "top")
     assert written.xy == (0.5, 0), "below the triangle"
@@ -123,8 +123,8 @@ def axes():
 
 @pytest.mark.parametrize("column", range(4))
 def test_attention_is_what_the_paper_prints(axes, column):
-    drawn = [[t.get_text() for t in ax.texts if t.get_gid() == "point"] for ax in axes[:3, column]]
-    assert drawn == [[text] for text in list(PRINTED.values())[column]]
+    points = [[t.get_text() for t in ax.texts if t.get_gid() == "point"] for ax in axes[:3, column]]
+    assert points == [[text] for text in list(PRINTED.values())[column]]
 
 
 def test_only_the_constrained_columns_have_bounds(axes):

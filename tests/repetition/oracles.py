@@ -20,12 +20,12 @@ def rep(
     for hypothesis, reference in zip(hypotheses, references, strict=True):
         hyp, ref = hypothesis.split(), reference.split()
         reference_words += len(ref)
-        total += w1 * excess(hyp, ref, n, least=2, doubled=False)
-        total += w2 * excess(hyp, ref, 2, least=1, doubled=True)
+        total += w1 * excess(hyp, ref, n, min_count=2, doubled=False)
+        total += w2 * excess(hyp, ref, 2, min_count=1, doubled=True)
     return 100 * total / reference_words
 
 
-def excess(hyp: Sequence[str], ref: Sequence[str], n: int, *, least: int, doubled: bool) -> int:
+def excess(hyp: Sequence[str], ref: Sequence[str], n: int, *, min_count: int, doubled: bool) -> int:
     hyp_ngrams = [tuple(hyp[i : i + n]) for i in range(len(hyp) - n + 1)]
     ref_ngrams = [tuple(ref[i : i + n]) for i in range(len(ref) - n + 1)]
     t, r = Counter(hyp_ngrams), Counter(ref_ngrams)
@@ -35,7 +35,7 @@ def excess(hyp: Sequence[str], ref: Sequence[str], n: int, *, least: int, double
         for other in ref_ngrams:
             if other == ngram:
                 in_reference = r[other]
-        if t[ngram] >= least and (not doubled or ngram[0] == ngram[1]):
+        if t[ngram] >= min_count and (not doubled or ngram[0] == ngram[1]):
             total += max(0, t[ngram] - in_reference)
     return total
 

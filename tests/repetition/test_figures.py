@@ -27,20 +27,20 @@ def value(metric: Any, *rows: tuple[str, ...]) -> float:
     return float(metric.formula(metric.count(Batch(texts))[0].sum(axis=0)))
 
 
-def one(metric: Any, *texts: str) -> float:
+def score_one(metric: Any, *texts: str) -> float:
     return value(metric, *((text,) for text in texts))
 
 
 @pytest.mark.parametrize(("n", "expected"), [(1, 4 / 6), (2, 3 / 5), (3, 2 / 4), (4, 1 / 3)])
 def test_seq_rep_of_one_segment(n, expected):
     # a b a b a b: two words of six, ab ba of five bigrams, aba bab of four, abab baba of three.
-    assert one(SeqRep(n=n), "a b a b a b") == pytest.approx(100 * expected)
+    assert score_one(SeqRep(n=n), "a b a b a b") == pytest.approx(100 * expected)
 
 
 def test_seq_rep_is_a_mean_over_segments():
     texts = ["a a a", "a b c d e", "a", ""]
     # Repeated bigrams 1 of 2, 0 of 4, none, none.
-    assert one(SeqRep(n=2), *texts) == pytest.approx(100 * (0.5 + 0 + 0 + 0) / 4)
+    assert score_one(SeqRep(n=2), *texts) == pytest.approx(100 * (0.5 + 0 + 0 + 0) / 4)
 
 
 @pytest.mark.parametrize(
@@ -56,22 +56,22 @@ def test_seq_rep_is_a_mean_over_segments():
     ],
 )
 def test_tail_loop(text, expected):
-    assert one(TailLoop(), text.strip()) == 100 * expected
+    assert score_one(TailLoop(), text.strip()) == 100 * expected
 
 
 def test_a_short_phrase_is_a_tail_loop_from_51_times_on():
     text = " ".join(["no"] * 51)
-    assert one(TailLoop(min_words=99), text) == 100
-    assert one(TailLoop(min_words=99), text[3:]) == 0
+    assert score_one(TailLoop(min_words=99), text) == 100
+    assert score_one(TailLoop(min_words=99), text[3:]) == 0
 
 
 def test_compression_ratio():
     text, loop = "the cat sat on the mat", "na " * 99 + "na"
     expected = [len(zlib.compress(t.encode())) for t in (text, loop)]
-    assert one(CompressionRatio(), text) == len(text) / expected[0]
-    assert one(CompressionRatio(), text, loop) == (len(text) + len(loop)) / sum(expected)
-    assert one(CompressionRatio(), loop) > 10 > one(CompressionRatio(), text)
-    assert one(CompressionRatio(), "") == 0
+    assert score_one(CompressionRatio(), text) == len(text) / expected[0]
+    assert score_one(CompressionRatio(), text, loop) == (len(text) + len(loop)) / sum(expected)
+    assert score_one(CompressionRatio(), loop) > 10 > score_one(CompressionRatio(), text)
+    assert score_one(CompressionRatio(), "") == 0
 
 
 def test_tng_compares_with_the_source():

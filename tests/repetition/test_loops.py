@@ -13,9 +13,9 @@ from coverage_eval.repetition.loops import Loop, LoopDetector, find_loop
 TOKENS = st.lists(st.sampled_from("abc"), max_size=60)
 
 
-def plain_rule(tokens: Sequence[str], least: int, most: int, count: int) -> int | None:
+def plain_rule(tokens: Sequence[str], shortest: int, longest: int, count: int) -> int | None:
     """The shortest n such that the last n · count tokens are count copies of n tokens."""
-    for n in range(least, most + 1):
+    for n in range(shortest, longest + 1):
         end = tokens[-n * count :]
         if len(end) == n * count and list(end) == list(end[:n]) * count:
             return n
@@ -23,12 +23,12 @@ def plain_rule(tokens: Sequence[str], least: int, most: int, count: int) -> int 
 
 
 @given(TOKENS, st.integers(1, 4), st.integers(0, 6), st.integers(2, 4))
-def test_without_a_least_number_of_tokens_it_is_the_plain_rule(tokens, least, more, count):
-    most = least + more
-    detector = LoopDetector(most, least, count, min_repeated=0, near=False)
+def test_without_a_least_number_of_tokens_it_is_the_plain_rule(tokens, shortest, more, count):
+    longest = shortest + more
+    detector = LoopDetector(longest, shortest, count, min_repeated=0, near=False)
     for position, token in enumerate(tokens):
         loop = detector.push(token)
-        expected = plain_rule(tokens[: position + 1], least, most, count)
+        expected = plain_rule(tokens[: position + 1], shortest, longest, count)
         assert (loop and loop.period) == expected
         if loop:
             assert loop.end == position + 1

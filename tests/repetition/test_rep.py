@@ -99,7 +99,7 @@ def test_evidence_sums_to_the_statistics(kind, rows, n):
             assert again == first == mark.text.split()
             assert mark.first <= mark.spans
             excess = mark.detail["hypothesis"] - mark.detail["reference"]
-            same = [one for one in evidence if (one.kind, one.label) == (mark.kind, mark.label)]
+            same = [item for item in evidence if (item.kind, item.label) == (mark.kind, mark.label)]
             assert len(same) == excess > 0
 
 

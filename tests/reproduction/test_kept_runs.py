@@ -82,22 +82,22 @@ EXCHANGED = {
 
 @pytest.mark.slow
 def test_with_the_names_exchanged_every_confirmed_claim_is_contradicted():
-    names = EXCHANGED | {other: one for one, other in EXCHANGED.items()}
+    names = EXCHANGED | {other: first for first, other in EXCHANGED.items()}
 
     class Exchanged(script().Results):
         def kept(self, form):
             return super().kept(form).rename(names, level="system")
 
-    own = [list(kind("table1", runs("multi30k-de-en")).claims())
+    claims = [list(kind("table1", runs("multi30k-de-en")).claims())
            for kind in (script().Results, Exchanged)]  # fmt: skip
-    pairs = list(zip(*own, strict=True))
+    pairs = list(zip(*claims, strict=True))
     assert len(pairs) == 9
     for before, after in pairs:
         if before["verdict"] == "confirmed":
             assert after["verdict"] == "contradicted"
             assert (after["holds in"], after["opposite in"]) == (0, 8)
             assert after["p"] == before["p"]
-    assert [one["verdict"] for one, _ in pairs].count("confirmed") == 3
+    assert [first["verdict"] for first, _ in pairs].count("confirmed") == 3
 
 
 def test_other_seeds_of_another_experiment_are_refused():
@@ -146,15 +146,15 @@ def test_both_sources_of_chance_are_drawn():
 
 
 @pytest.mark.parametrize(
-    ("ours", "said", "status"),
+    ("ours", "text", "status"),
     [
         ((1.0, 2.0, None), "2 confirmed, 0 contradicted, 1 not checked", None),
         ((1.0, 2.1, None), "1 confirmed, 1 contradicted, 1 not checked", 1),
         ((None, None, None), "0 confirmed, 0 contradicted, 3 not checked", 1),
     ],
 )
-def test_a_check_can_fail(ours, said, status, monkeypatch, capsys):
-    rows = [(f"score {k}", kept, own) for k, kept, own in zip("abc", (1, 2, 3), ours, strict=True)]
+def test_a_check_can_fail(ours, text, status, monkeypatch, capsys):
+    rows = [(f"score {k}", kept, now) for k, kept, now in zip("abc", (1, 2, 3), ours, strict=True)]
     monkeypatch.setattr(score, "check_run", lambda *_, **__: iter(rows))
     monkeypatch.setattr(sys, "argv", ["score.py", "run", "--check"])
     if status is None:
@@ -163,7 +163,7 @@ def test_a_check_can_fail(ours, said, status, monkeypatch, capsys):
         with pytest.raises(SystemExit) as stopped:
             score.main()
         assert stopped.value.code == status
-    assert said in capsys.readouterr().out
+    assert text in capsys.readouterr().out
 
 
 @pytest.mark.slow

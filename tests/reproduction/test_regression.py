@@ -39,7 +39,7 @@ def test_the_fit_is_the_minimum_of_equation_11(activation, loss):
 def test_adam_follows_its_formulas():
     """The input is tiny, so that ε matters."""
     x, y = np.array([1e-8, 1.0]), np.array([1.0, 0.0])
-    one = Data("one", np.array([x[:1]]), np.array([y > 0]))
+    single = Data("one", np.array([x[:1]]), np.array([y > 0]))
     weights = first = second = np.zeros((2, 2))
     for t in (1, 2, 3):
         gradient = np.outer(x, softmax(x @ weights) - y) + 0.5 * weights
@@ -47,7 +47,7 @@ def test_adam_follows_its_formulas():
         second = 0.999 * second + 0.001 * gradient**2
         scale = np.sqrt(second / (1 - 0.999**t)) + 1e-8
         weights = weights - 0.001 * first / (1 - 0.9**t) / scale
-    np.testing.assert_allclose(fit(one, "softmax", 0.5, "adam", epochs=3), weights, rtol=1e-12)
+    np.testing.assert_allclose(fit(single, "softmax", 0.5, "adam", epochs=3), weights, rtol=1e-12)
 
 
 def test_data_sets_are_read_and_dealt_evenly(tmp_path):

@@ -143,7 +143,7 @@ def runs(tmp_path_factory) -> list[Path]:
         texts += [f"--{part}", *names]
     settings = {**json.loads((SCRIPTS / "tiny.json").read_text("utf-8")), "epochs": 2, "hidden": 16}
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    made = []
+    outputs = []
     for number in range(2):
         run = folder / f"run{number}"
         command = [sys.executable, SCRIPTS / "train.py", *texts, "-o", run]
@@ -153,8 +153,8 @@ def runs(tmp_path_factory) -> list[Path]:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "csparsemax" in done.stdout
-        made.append(run)
-    return made
+        outputs.append(run)
+    return outputs
 
 
 def test_two_runs_are_equal_to_the_bit(runs):
@@ -172,8 +172,8 @@ def test_a_run_has_its_tables_translations_and_bounded_attention(runs):
     assert list(dict.fromkeys(row["system"] for row in rows)) == [
         "softmax", "softmax + COVPENALTY", "softmax + COVPENALTY, rescoring", "csparsemax",
     ]  # fmt: skip
-    made = json.loads((run / "manifest.json").read_text("utf-8"))["made"]
-    penalized = made["softmax-penalized"]
+    outputs = json.loads((run / "manifest.json").read_text("utf-8"))["made"]
+    penalized = outputs["softmax-penalized"]
     assert len(penalized["grid"]) == 36
     assert penalized["valid BLEU"] == max(point[2] for point in penalized["grid"])
     for system in find_systems("table1", ["softmax", "csparsemax"]):

@@ -174,9 +174,9 @@ def test_the_modules_sink_agrees_with_the_reference(transformation):
     wanted = attend(states, longer, step, lengths=lengths, fertilities=fertilities).attention
     alphas = torch.stack(found, 1).detach().numpy()
     for row, words in enumerate(LENGTHS):
-        places = [*range(words), S]
+        positions = [*range(words), S]
         np.testing.assert_allclose(
-            alphas[row][:, places], wanted[row, :, : words + 1], rtol=0, atol=1e-12
+            alphas[row][:, positions], wanted[row, :, : words + 1], rtol=0, atol=1e-12
         )
     found[0][:, -1].sum().backward()
     assert (module.sink.grad != 0).all()

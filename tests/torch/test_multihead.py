@@ -224,12 +224,12 @@ def test_a_single_target_needs_no_batch(transformation, batch_first):
     module = heads(transformation, batch_first=batch_first, fertility=2.0)
     query, memory = states(T)[0], states(S, seed=2)[0]
     ends = torch.arange(T) >= T - 1
-    place = 0 if batch_first else 1
+    axis = 0 if batch_first else 1
     output, weights = module(query, memory, memory, query_padding_mask=ends)
     batch, of_batch = module(
-        query.unsqueeze(place), *[memory.unsqueeze(place)] * 2, query_padding_mask=ends[None]
+        query.unsqueeze(axis), *[memory.unsqueeze(axis)] * 2, query_padding_mask=ends[None]
     )
-    assert torch.equal(output, batch.squeeze(place))
+    assert torch.equal(output, batch.squeeze(axis))
     assert torch.equal(weights, of_batch[0])
 
 
@@ -247,9 +247,9 @@ def test_a_float_padding_mask_is_a_mask():
     module = heads("constrained_sparsemax", fertility=2.0)
     query, memory = states(T), states(S, seed=2)
     floats = torch.zeros(PADDING.shape).masked_fill(PADDING, -torch.inf)
-    one, other = (module(query, memory, memory, key_padding_mask=m) for m in (PADDING, floats))
-    assert torch.equal(one[0], other[0])
-    assert torch.equal(one[1], other[1])
+    first, other = (module(query, memory, memory, key_padding_mask=m) for m in (PADDING, floats))
+    assert torch.equal(first[0], other[0])
+    assert torch.equal(first[1], other[1])
     for wrong in (floats - 1.0, PADDING.long()):
         with pytest.raises(AttentionError, match=r"of type torch\.bool, or have −inf"):
             module(query, memory, memory, key_padding_mask=wrong)

@@ -18,7 +18,7 @@ from tests.test_readme import SITE, blocks
 @pytest.mark.needs("torch")
 def test_the_page_on_attention_shows_the_real_output():
     found = blocks("python", SITE / "attention.md")
-    first = next(place for place, block in enumerate(found) if "import torch" in block)
+    first = next(index for index, block in enumerate(found) if "import torch" in block)
     text = "\n".join(found[first:])
     example = doctest.DocTestParser().get_doctest(text, {}, "attention", "attention.md", 0)
     assert len(example.examples) >= 6

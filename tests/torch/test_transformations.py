@@ -172,7 +172,7 @@ def test_attention_follows_its_bounds_if_no_position_is_between_them(name):
     assert torch.equal(moved, change)
     by_scores, by_bounds = torch.func.jacrev(function, (0, 1))(z, u)
     alpha = function(z, u).numpy()
-    wanted = [find_transformation(name).vjp(one, alpha, u.numpy())[1] for one in np.eye(3)]
+    wanted = [find_transformation(name).vjp(unit, alpha, u.numpy())[1] for unit in np.eye(3)]
     assert not by_scores.any()
     np.testing.assert_allclose(by_bounds.numpy(), wanted, atol=1e-15)
 

@@ -104,9 +104,9 @@ def test_processes_that_start_together_make_one_file(table, cache):
 
     apart = cache.with_name("another")  # the third process must build its own
     runs = [start(1, cache), start(2, cache), start(3, apart)]
-    one, two, other = (run.communicate(timeout=120)[0] for run in runs)
+    first, second, other = (run.communicate(timeout=120)[0] for run in runs)
     assert [run.returncode for run in runs] == [0, 0, 0]
-    assert one == two == str(cache / names(cache)[0])
+    assert first == second == str(cache / names(cache)[0])
     assert names(cache) == names(apart) == [Path(other).name]
 
 

@@ -67,7 +67,7 @@ def crowded_blocks(draw: st.DrawFn) -> list[list[Block]]:
     kinds = draw(st.lists(st.lists(block.map(tuple), max_size=3), min_size=1, max_size=3))
     order = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=8))
     # No candidate reaches beyond the end of the reference.
-    left = [len(order) - place for place in range(len(order))]
+    left = [len(order) - index for index in range(len(order))]
     fitting = [
         [tuple(r for r in block if r.reference_length <= room) for block in here]
         for room, here in zip(left, order, strict=True)

@@ -38,7 +38,7 @@ def test_order_and_shards_do_not_matter(metric, pairs, random):
     whole = count(metric, pairs)
     order = list(range(len(pairs)))
     random.shuffle(order)
-    shuffled = count(metric, [pairs[place] for place in order])
+    shuffled = count(metric, [pairs[index] for index in order])
     np.testing.assert_array_equal(shuffled, whole[order])
     shards = [count(metric, [pair]) for pair in pairs]
     np.testing.assert_array_equal(np.concatenate(shards), whole)

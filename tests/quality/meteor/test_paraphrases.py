@@ -41,7 +41,7 @@ def stored(table: list[Pair]) -> Iterator[PhraseTable]:
         yield PhraseTable(path)
 
 
-def places(text: list[str], phrase: list[str]) -> list[int]:
+def positions(text: list[str], phrase: list[str]) -> list[int]:
     size = len(phrase)
     return [i for i in range(len(text) - size + 1) if text[i : i + size] == phrase]
 
@@ -56,10 +56,10 @@ def plain_search(table: list[Pair], hyp: list[str], ref: list[str]) -> list[Phra
                 for source, target in pairs:
                     if source != text[start : start + size]:
                         continue
-                    for place in places(other, target):
-                        match = (start, place, len(target), size)
+                    for position in positions(other, target):
+                        match = (start, position, len(target), size)
                         if not in_reference:
-                            match = (place, start, size, len(target))
+                            match = (position, start, size, len(target))
                         found.append(match)
     return found
 
@@ -68,7 +68,7 @@ def matches(table: PhraseTable, hyp: list[str], ref: list[str]) -> list[PhraseMa
     """The paraphrases, in the order of their positions in the reference."""
     found = find_paraphrases(table, hyp, ref)
     assert len(found) == len(ref)
-    return [(place, *c[:3]) for place, here in enumerate(found) for c in in_order(here)]
+    return [(position, *c[:3]) for position, here in enumerate(found) for c in in_order(here)]
 
 
 @given(tables, texts, texts)
