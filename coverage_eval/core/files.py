@@ -7,14 +7,12 @@ token positions.
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import sys
 import warnings
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -24,11 +22,6 @@ from textwrap import shorten
 from typing import Any, BinaryIO, TypeAlias
 
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 STDIN = "-"
 
@@ -41,10 +34,6 @@ MAX_LINE_BYTES = 1 << 26
 
 _BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
-_UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
-    ".gz": lambda packed: gzip.GzipFile(fileobj=packed, mode="rb"),
-    ".zst": zstd.ZstdFile,
-}
 _CARRIAGE_RETURNS = (
     "ends in a carriage return, which was stripped, as on all further lines of the file",
     "has carriage returns inside; if they end lines, replace them: tr '\\r' '\\n'",
@@ -201,12 +190,16 @@ def _unpacked(path: PathLike, name: str) -> Iterator[BinaryIO]:
     if str(path) == STDIN:
         yield sys.stdin.buffer
         return
-    suffix = Path(path).suffix
-    unpack = _UNPACKERS.get(suffix)
+    unpack: Callable[[BinaryIO], Any] | None = None
+    damages: tuple[type[Exception], ...] = ()
+    if (suffix := Path(path).suffix) in {".gz", ".zst"}:
+        from coverage_eval.core.packed import DAMAGES, UNPACKERS  # slow to import
+
+        unpack, damages = UNPACKERS[suffix], DAMAGES
     try:
         with Path(path).open("rb") as file:
             yield unpack(file) if unpack else file
-    except (gzip.BadGzipFile, EOFError, zlib.error, zstd.ZstdError) as error:
+    except damages as error:
         kind = "gzip" if suffix == ".gz" else "zstd"
         raise DataError(f"{name}: damaged {kind} file ({error})") from error
     except OSError as error:

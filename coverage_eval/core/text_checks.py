@@ -29,7 +29,7 @@ from coverage_eval.core.line_order import (
     look_for_other_lengths,
     look_for_other_order,
 )
-from coverage_eval.core.tokenizers import WITHOUT_SPACES, Tokenizer
+from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer
 
 # Blank and very short outputs
 
@@ -335,7 +335,7 @@ def why_unsegmented(text: SampledText) -> str | None:
     """Letters per token if a text seems not to be split into words; None if it is."""
     if not text.has_enough or not is_unsegmented_script(text):
         return None
-    letters_of = {token: len(WITHOUT_SPACES.findall(token)) for token in text.counts}
+    letters_of = {token: len(re.findall(UNSPACED_CHARACTER, token)) for token in text.counts}
     tokens = sum(text.counts[token] for token, number in letters_of.items() if number)
     letters = sum(text.counts[token] * number for token, number in letters_of.items())
     if letters <= UNSEGMENTED_CHARACTERS * tokens:
@@ -345,7 +345,7 @@ def why_unsegmented(text: SampledText) -> str | None:
 
 def is_unsegmented_script(text: SampledText) -> bool:
     """Whether a third of the tokens or more are in a script without spaces between words."""
-    tokens = sum(n for token, n in text.counts.items() if WITHOUT_SPACES.search(token))
+    tokens = sum(n for token, n in text.counts.items() if re.search(UNSPACED_CHARACTER, token))
     return 0 < tokens >= text.tokens / 3
 
 

@@ -77,7 +77,8 @@ UNSPACED = (
 """The characters of Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese, which have no spaces
 between words, as a range of a regular expression."""
 
-WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
+UNSPACED_CHARACTER = f"[{UNSPACED}]"
+"""The pattern of one of them; not compiled here, since that takes as long as reading this file."""
 
 
 def tokenize(segment: Segment) -> Sequence[str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.tokenizers import WITHOUT_SPACES, Segment, Tokenizer
+from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Segment, Tokenizer
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -29,6 +29,8 @@ SENTENCE_ENDS = frozenset(".!?;…。！？；｡؟؛۔।॥։።᙮‥‼⁇�
 CLAUSE_ENDS = frozenset(",:，、：،–—")
 CLOSERS = frozenset("\"'»«”’“)]}』」〉》】）］*_`")
 """Quotation marks, brackets and marks of emphasis belong to the sentence before them."""
+
+_UNSPACED = re.compile(UNSPACED_CHARACTER)
 
 MARKUP = re.compile(r"[#*_`~|>=+<-]+")
 """A token of such characters only is markup: a heading, a list, a rule, code or a table."""
@@ -145,7 +147,7 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     character counts as a word in their place.
     """
     text = "".join(map("".join, lines)) if name in {"13a", "intl"} else ""
-    unspaced = len(text) - len(WITHOUT_SPACES.sub("", text))
+    unspaced = len(text) - len(_UNSPACED.sub("", text))
     return "char" if 2 * unspaced > sum(map(str.isalpha, text)) else name
 
 
@@ -182,7 +184,7 @@ def _boundaries(
             is_inside = 2 * cut < len(broken) and not is_whole
             before = Boundary.BREAK if is_inside else Boundary.LINE
         spaced = start > 0 and text[start - 1].isspace()
-        if by_character and spaced and WITHOUT_SPACES.match(token):
+        if by_character and spaced and _UNSPACED.match(token):
             before = max(before, Boundary.CLAUSE)
         opens = spaced and text[start + len(token) : start + len(token) + 1].strip()
         # It belongs to the sentence that it closes.

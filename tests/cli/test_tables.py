@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 import coverage_eval as ce
 from coverage_eval.cli import cli
-from coverage_eval.core.files import zstd
+from coverage_eval.core.packed import zstd
 from tests.comparison.systems import damaged
 from tests.grammar import generate
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError
-from coverage_eval.core.files import zstd
+from coverage_eval.core.packed import zstd
 from coverage_eval.core.texts import read_parallel, read_segments
 from coverage_eval.core.tokenizers import Tokenizer, find_tokens, tokenize
 

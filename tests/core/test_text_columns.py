@@ -21,7 +21,7 @@ from pyarrow import parquet
 from coverage_eval.core import files
 from coverage_eval.core import tables as tables_module
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
-from coverage_eval.core.files import zstd
+from coverage_eval.core.packed import zstd
 from coverage_eval.core.tables import ONE_A_LINE, ColumnText, TextTable
 from coverage_eval.core.texts import check_stdin, open_text, read_parallel, read_segments
 
