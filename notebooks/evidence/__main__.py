@@ -23,13 +23,13 @@ from figure import pictures
 from flags import false_alarms, labelled_tables
 from loops import loop_tables
 from named import clean_text, planted_errors
+from peers import peer_tables
 from questions import when_it_misleads, which_score
 from repetitions import repetition_areas
 from scores import Spoilt
 from settings import link_agreement, links, training_size, units, without_training_text
 from systems import equal_systems, what_is_good
 from variants import Explored, explore, parts_table, tuning_table
-from witnesses import witness_tables
 
 from coverage_eval.plotting.saving import save_figure
 
@@ -61,7 +61,7 @@ def of_corpus(corpus: Corpus) -> Tables:
         "false_alarms": false_alarms(corpus, aligner),
         "named": planted_errors(corpus, aligner),
         **document_tables(corpus, aligner, translator),
-        **witness_tables(corpus, aligner),
+        **peer_tables(corpus, aligner),
     }
 
 

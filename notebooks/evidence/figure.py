@@ -51,7 +51,7 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
                     color=SYSTEM_COLOURS[number], label=f"{run}, {name}")  # fmt: skip
     ax.set(xlabel="outputs of other systems", ylabel="AUROC, omissions put into real outputs")
     ax.legend(frameon=False, fontsize=6)
-    return {"evidence": both, "evidence_documents": documents, "evidence_witnesses": peers}
+    return {"evidence": both, "evidence_documents": documents, "evidence_peers": peers}
 
 
 def _axes(figure: Figure, count: int) -> list[Axes]:

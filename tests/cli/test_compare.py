@@ -64,7 +64,7 @@ def test_scores_equal_those_of_the_single_commands(run_cli, corpus):
 
 
 def test_omissions_and_additions_may_be_columns(run_cli, corpus):
-    """The other systems are witnesses, like ``--peer`` of ``omissions``.
+    """The other systems are peers, like ``--peer`` of ``omissions``.
 
     Flags are adapted to the outputs of all systems, and alone to those of one.
     """

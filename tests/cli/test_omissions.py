@@ -130,7 +130,7 @@ def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
     assert " 1 empty" in closed.stderr
 
 
-def test_peers_are_witnesses(run_cli, corpus):
+def test_peers_show_what_can_be_translated(run_cli, corpus):
     """Words that other translations cover are expected; one that agrees lowers the score."""
     arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f", "csv")
 

@@ -17,7 +17,7 @@ from coverage_eval.coverage.omissions import Additions, FittedFlags, FlaggedSegm
 from coverage_eval.coverage.training import train_for_omissions
 from coverage_eval.outputs.named import NamedErrors
 from tests.coverage.conftest import measured
-from tests.coverage.test_witnesses import BAD, PEERS, SOURCES, TARGETS, corrupt
+from tests.coverage.test_peers import BAD, PEERS, SOURCES, TARGETS, corrupt
 
 SYSTEMS = {
     "bad": BAD,

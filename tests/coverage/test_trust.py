@@ -55,7 +55,7 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
 
 
 def test_references_are_used_where_there_are_any(special):
-    """Witnesses stay outputs; with references as witnesses, errors go into outputs."""
+    """Peers stay outputs; if the finder uses references, errors go into outputs."""
     rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
     found = estimate_recall(OmissionFinder(special), rows, segments=20)
     assert found.of_references

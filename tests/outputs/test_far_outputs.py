@@ -1,4 +1,4 @@
-"""Outputs that are no witnesses are named, left out, and decide nothing about others."""
+"""Outputs that are far from the others are named, left out, and decide nothing about others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of other systems (peers) as witnesses of what can be covered."""
+"""Outputs of other systems (peers) show what can be covered."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def as_values(found: Sequence[FoundSegment]) -> list[Any]:
 
 
 @pytest.mark.parametrize("referenced", [False, True])
-def test_expected_coverage_is_the_mean_over_all_witnesses(special, referenced):
+def test_expected_coverage_is_the_mean_over_all_peers(special, referenced):
     stems = special.model.attached_model("stems.model")
     assert stems is not None
     found = find(special, PEERS, references=TARGETS if referenced else None, segments=4)
@@ -96,8 +96,8 @@ def test_peers_find_more_than_normal_coverage(special):
     assert auroc(OmissionFinder(special, peers=3), peered, lost) > alone
 
 
-def test_systems_are_witnesses_of_each_other(special):
-    """No system is its own witness, and a single other system is no witness."""
+def test_systems_are_peers_of_each_other(special):
+    """No system is its own peer, and a single other system is no peer."""
     names = ("bad", "one", "two", "three")
     systems = {name: texts[:25] for name, texts in zip(names, (BAD, *PEERS), strict=True)}
     dataset = Texts.from_lists(systems, None, SOURCES[:25])

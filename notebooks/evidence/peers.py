@@ -1,8 +1,8 @@
-"""How much the outputs of other systems help as witnesses, on real outputs.
+"""How much the outputs of other systems help to find omissions, on real outputs.
 
 In each kept reproduction run (``notebooks/reproduction``), the eight systems of Table 1 translate
 one test set and make real errors. Words are left out of one output, and the other outputs are
-witnesses: they show what can be covered. Nothing is tuned here. Real omissions count as correct, so
+peers: they show what can be covered. Nothing is tuned here. Real omissions count as correct, so
 no score can reach 1.
 """
 
@@ -49,9 +49,9 @@ AGREED: dict[str, Callable[[Floats], Floats]] = {
     "smallest": lambda found: found.min(axis=0),
     "mean by quality": lambda found: np.average(found, axis=0, weights=found.mean(axis=1) ** 4),
 }
-"""Ways to combine the coverages of several witnesses, ``[peers, words]``.
+"""Ways to combine the coverages of several peers, ``[peers, words]``.
 
-By quality: a witness counts more if it covers more of the source.
+By quality: a peer counts more if it covers more of the source.
 """
 
 AGREED_OF = (3, 7)
@@ -101,7 +101,7 @@ class Output:
         return area(self.labels, np.array(scores))
 
 
-def witness_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame]:
+def peer_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame]:
     """The effect of other systems' outputs in every kept run on the corpus: mean AUROC."""
     numbers, ways = [], []
     for run in sorted(RUNS.glob(f"*-{corpus.name}-*")):
