@@ -276,7 +276,7 @@ class Scan:
     """Constants of the scan.
 
     Attributes:
-        penalty: Subtracted from each word's loss.
+        penalty: Subtracted from each loss; others are in ``notebooks/evidence/tables/parts.csv``.
         null: False alarms of models that have not learnt them: those of captions.
     """
 
