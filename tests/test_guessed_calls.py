@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import coverage_eval as ce
+from coverage_eval.core.errors import CorpusWarning
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -141,3 +142,13 @@ def test_a_score_is_formatted_as_its_number_or_as_its_line():
     score = ce.rep(["a red red house"], ["a red house"])
     assert f"{score:.1f}" == "66.7"
     assert f"{score}" == str(score)
+
+
+def test_a_metric_and_its_function_give_the_same_score_and_warnings():
+    texts = TEXTS["refs"], TEXTS["refs"]  # equal, which is a warning
+    found = []
+    for score in (lambda: ce.rep(*texts, n=3), lambda: ce.score(ce.REP(n=3), *texts)):
+        with pytest.warns(CorpusWarning) as caught:
+            value = score()
+        found.append((value, [str(warning.message) for warning in caught]))
+    assert found[0] == found[1]
