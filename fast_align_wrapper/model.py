@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fast_align_wrapper import AlignerDataError
-from fast_align_wrapper.text import unescape_token
+from fast_align_wrapper.text import MARK, unescape_token
 
 Direction = Literal["forward", "reverse"]
 """``forward`` links each target word to at most one source word, ``reverse`` vice versa."""
@@ -382,6 +382,7 @@ def read_words(table: Path) -> frozenset[str]:
     with table.open("rb") as file:
         words = {line.partition(b"\t")[0] for line in file}
     try:
-        return frozenset(unescape_token(word.decode()) for word in words - {b"<eps>"})
+        decoded = [word.decode() for word in words - {b"<eps>"}]
     except UnicodeDecodeError as error:  # a file that was made by another program
         raise AlignerDataError(f"damaged aligner model: {table.name}: {error}") from error
+    return frozenset(unescape_token(word) if word.startswith(MARK) else word for word in decoded)

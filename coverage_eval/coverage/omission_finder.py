@@ -436,8 +436,6 @@ class OmissionFinder:
         Raises:
             DataError: There are too few peers.
         """
-        if not self.peers:
-            return []
         systems, left_out = len(row.hypotheses), {*self.far} - {number}
         order = (*range(systems, systems + len(row.peers)), *range(systems))  # peers first
         others = [index for index in order if index not in {number, *left_out}][: self.peers]
