@@ -168,19 +168,11 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
             zip(result.systems, row.hypotheses, strict=True)
         ):
             text = segment_text(segment)
-            sides = {"source": source or "", "output": text}
             output: Record = {
                 "text": text,
                 "words": links and _words(segment, linked.aligner.tokens),
                 "links": links and _flat(links.hypotheses[position]),
-                "marks": [
-                    {
-                        "kind": kind.key,
-                        "spans": _steps(sides[mark.side], mark.spans),
-                        "text": mark.phrase or mark.text,
-                    }
-                    for kind, mark in marks[position][index]
-                ],
+                "marks": _mark_records(marks[position][index], source or "", text),
             }
             if system in options.attention:
                 output["attention"] = pack_attention(options.attention[system][index])
@@ -199,20 +191,36 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
         }
 
 
+def _mark_records(marks: Iterable[tuple[MarkKind, Mark]], source: str, output: str) -> list[Record]:
+    units = {"source": _units(source), "output": _units(output)}
+    return [
+        {
+            "kind": kind.key,
+            "spans": _steps(units[mark.side], mark.spans),
+            "text": mark.phrase or mark.text,
+        }
+        for kind, mark in marks
+    ]
+
+
 def _words(segment: Segment, tokens: Tokenizer) -> list[int]:
     words = tokens.locate(segment)
-    return _steps(words.text, words.spans)
+    return _steps(_units(words.text), words.spans)
 
 
-def _steps(text: str, spans: Iterable[Span]) -> list[int]:
-    """For each span, the units since the one before, and its own; JavaScript's units.
+def _units(text: str) -> Sequence[int]:
+    """Where JavaScript has each character, and the end: those beyond U+FFFF are two units there."""
+    if text.isascii() or max(text) <= "\uffff":
+        return range(len(text) + 1)
+    return [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
 
-    Characters beyond U+FFFF are two units there. Steps are small, so they are compressed well.
+
+def _steps(units: Sequence[int], spans: Iterable[Span]) -> list[int]:
+    """How far each span starts behind the one before, and its length, in turns.
+
+    Such small numbers are compressed well.
     """
-    ends = [0, *_flat(spans)]
-    if text and max(text) > "\uffff":
-        units = [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
-        ends = [units[end] for end in ends]
+    ends = [0, *(units[end] for end in _flat(spans))]
     return [end - start for start, end in pairwise(ends)]
 
 

@@ -264,7 +264,8 @@ def find_tokens(text: str, tokens: Sequence[str]) -> list[Span]:
         if start < 0 or text[end:start].strip():
             start = _search_token(text, end, spelt, tokens[number : number + _SYNC])
         if start >= 0:
-            spans += [_between(text, end, start)] * (number - len(spans))
+            if number > len(spans):
+                spans += [_between(text, end, start)] * (number - len(spans))
             end = start + len(spelt)
             spans.append((start, end))
     return spans + [_between(text, end, len(text))] * (len(tokens) - len(spans))
