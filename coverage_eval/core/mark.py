@@ -15,8 +15,6 @@ from typing import Any
 
 from coverage_eval.core.tokenizers import Span, Words
 
-SIDES = ("source", "output")
-
 WORDS = "words"
 PHRASES = "phrases"
 
