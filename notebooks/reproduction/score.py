@@ -176,7 +176,8 @@ def count(
     metrics: Mapping[str, Metric],
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
-    return count_texts(Texts.from_lists(outputs, [references], sources), metrics)
+    texts = Texts.from_lists(outputs, [references], sources)
+    return count_texts(texts, {name: metric.fit(texts.sample) for name, metric in metrics.items()})
 
 
 def check_run(
