@@ -143,20 +143,20 @@ class Columns(Feature):
         if tokenize is None:
             tokenize, note = fit_words(sample.rows, aligner)
             self._notes += filter(None, [note])
-        made = [self._make(item, aligner, tokenize) for item in metrics]
-        self._named.aligner = aligner or aligner_of([*made, *self._others.values()])
+        chosen = [self._make(item, aligner, tokenize) for item in metrics]
+        self._named.aligner = aligner or aligner_of([*chosen, *self._others.values()])
         tokens = Tokenizer(tokenize, self._lowercase)
         self.source_tokens = aligner.source_tokens if aligner else tokens
-        return dict(zip(names, [*made, *self._others.values()], strict=True))
+        return dict(zip(names, [*chosen, *self._others.values()], strict=True))
 
     def _is_unfit(self, metric: str | Metric, sample: RowSample) -> bool:
         """Whether a default metric does not fit the texts, such as METEOR for German."""
         if not self._is_default or needs_links(metric):
             return False
-        made = self._make(metric, None, self._tokenize)
-        findings = made.fit(sample).findings
+        default = self._make(metric, None, self._tokenize)
+        findings = default.fit(sample).findings
         if findings:
-            self._notes.append(f"no {made.name} in the table: {findings[0].message}")
+            self._notes.append(f"no {default.name} in the table: {findings[0].message}")
         return bool(findings)
 
     def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:

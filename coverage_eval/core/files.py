@@ -287,6 +287,6 @@ def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> No
     missing = [name for name in needed if name not in names]
     twice = [name for name in needed if names.count(name) > 1]
     if missing or twice:
-        said = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
-        there = shorten(", ".join(names), 300, placeholder=" …")
-        raise DataError(f"{where}: {said}; there are: {there}")
+        problem = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
+        listed = shorten(", ".join(names), 300, placeholder=" …")
+        raise DataError(f"{where}: {problem}; there are: {listed}")

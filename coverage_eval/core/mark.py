@@ -157,7 +157,7 @@ class Explanation:
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     """Columns as plain values for JSON: findings as mappings, with characters from 0."""
     return {
-        name: [getattr(item, "to_dict", lambda one=item: one)() for item in value]
+        name: [getattr(item, "to_dict", lambda item=item: item)() for item in value]
         if isinstance(value, (list, tuple))
         else value
         for name, value in columns.items()
@@ -165,13 +165,13 @@ def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def list_findings(found: Sequence[object]) -> str:
-    """Findings in one line; marks of one kind that say the same are said once.
+    """Findings in one line; marks of one kind with the same label are listed once.
 
     >>> list_findings([Mark("output", ((2, 3),), "n-gram", label="a (2x)"), "b", "b"])
     'a (2x); b'
     """
-    said = {(getattr(one, "kind", ""), str(one)): str(one) for one in found}
-    return "; ".join(said.values())
+    labels = {(getattr(item, "kind", ""), str(item)): str(item) for item in found}
+    return "; ".join(labels.values())
 
 
 @dataclass(frozen=True)

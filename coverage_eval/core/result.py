@@ -140,26 +140,26 @@ class Result:
         return bool(self.kept) and self.rows[0].source is not None
 
     def _of_texts(
-        self, key: Hashable, make: Callable[[Batch], Iterable[Any]], width: int = 1
+        self, key: Hashable, compute: Callable[[Batch], Iterable[Any]], width: int = 1
     ) -> Sequence[Any]:
-        """What is made of the texts, of each batch once, when it is first looked at.
+        """What is computed from the texts, from each batch once, when it is first looked at.
 
         Args:
-            key: Tells what is made.
-            make: Makes the items of a batch.
+            key: Says what is computed.
+            compute: Computes the items of a batch.
             width: Their number for each segment.
         """
         if not self.kept:
             raise ValueError("this needs the texts, but there are only statistics")
         items, firsts = self._of_key.setdefault(key, (DiskList(), {}))
 
-        def find(place: int) -> Any:
-            number = bisect_right(self.starts, place // width) - 1
+        def find(index: int) -> Any:
+            number = bisect_right(self.starts, index // width) - 1
             if number not in firsts:
                 firsts[number] = len(items)
-                for item in make(self.kept[number]):
+                for item in compute(self.kept[number]):
                     items.append(item)
-            return items[firsts[number] + place - width * self.starts[number]]
+            return items[firsts[number] + index - width * self.starts[number]]
 
         return LazyRows(find, range(width * self.segments))
 

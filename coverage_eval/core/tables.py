@@ -120,13 +120,13 @@ class TextTable:
         """
         warned = False
         broken: Counter[str] = Counter()
-        for place, cells in self.cells(columns):
+        for location, cells in self.cells(columns):
             row = []
             for name, cell in zip(columns, cells, strict=True):
                 try:
                     text = _text_of(cell)
                 except ValueError as error:
-                    raise DataError(f"{self._at(place)}, column {name!r}: {error}") from None
+                    raise DataError(f"{self._at(location)}, column {name!r}: {error}") from None
                 if "\n" in text:
                     text = _LINE_ENDS.sub(" ", text.strip("\r\n"))
                     broken[name] += 1
@@ -134,7 +134,7 @@ class TextTable:
                     text = text[:-1]
                     if not warned:
                         warned = True
-                        message = f"{self._at(place)}, column {name!r}: {_CARRIAGE_RETURN}"
+                        message = f"{self._at(location)}, column {name!r}: {_CARRIAGE_RETURN}"
                         warnings.warn(message, CorpusWarning, stacklevel=2)
                 row.append(text)
             yield tuple(row)
@@ -152,11 +152,11 @@ class TextTable:
         rows = self._rows(columns)
         if "system" not in columns:
             rows = self._of_one_system(rows, columns[0])
-        for place, record in rows:
+        for location, record in rows:
             try:
-                yield place, [find_field(record, name) for name in columns]
+                yield location, [find_field(record, name) for name in columns]
             except KeyError as missing:  # noqa: PERF203 (it ends the loop)
-                files.check_columns(self._at(place), field_names(record), missing.args)
+                files.check_columns(self._at(location), field_names(record), missing.args)
 
     def records(self, *known: str) -> Iterator[dict[str, Any]]:
         """All columns of each row, by name: text, or in JSON Lines and Parquet any value.
@@ -171,8 +171,8 @@ class TextTable:
         """
         return (record for _, record in self._rows(known, only=False))
 
-    def _at(self, place: str) -> str:
-        return f"{self._file.name}: {place}"
+    def _at(self, location: str) -> str:
+        return f"{self._file.name}: {location}"
 
     def _open(self) -> tuple[str, Iterator[str]]:
         """``parquet``, ``json``, or what separates the fields of TSV or CSV; and the lines.
@@ -279,16 +279,16 @@ class TextTable:
             DataError: There are several systems, as the advice for ``column`` says.
         """
         names = set()
-        for number, (place, record) in enumerate(rows, start=1):
+        for number, (location, record) in enumerate(rows, start=1):
             name = record.get("system")
             if not (isinstance(name, str | int) and _SYSTEM_NAME.fullmatch(str(name))):
-                yield place, record
+                yield location, record
                 yield from rows
                 return
             names.add(name)
             if 1 < len(names) <= number / 2:
                 raise DataError(self._pivot(column))
-            yield place, record
+            yield location, record
 
     def _pivot(self, column: str) -> str:
         """The error for a table with a row for each segment and system, with what to do."""

@@ -189,14 +189,14 @@ class Tokenizer:
         if is_modelled:
             _check_model(self.name)
         try:
-            made = BLEU(tokenize=self.name).tokenizer
+            tokenizer = BLEU(tokenize=self.name).tokenizer
         except (ImportError, RuntimeError) as error:
             language = self.name.partition("-")[0]
             package = "sentencepiece" if is_modelled else f"sacrebleu[{language}]"
             raise MissingDependencyError(
                 f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
             ) from error
-        return cast("Callable[[str], str]", made)
+        return cast("Callable[[str], str]", tokenizer)
 
 
 def segment_text(segment: Segment) -> str:

@@ -82,7 +82,7 @@ def match_outputs(
         except DataError as error:
             where = f"{output.name}: " if is_of_rows(lines) else ""
             raise DataError(f"{where}{error}") from None
-        found = chain.from_iterable(cut.matched_lines() for cut in documents[name])
+        found = chain.from_iterable(item.matched_lines() for item in documents[name])
         matched.append(ListText(output.name, list(found)))
     systems = dict(zip(texts.systems, matched, strict=False))
     peers = matched[len(systems) :]
@@ -170,17 +170,17 @@ def segment_documents(
         DataError: Some documents cannot be segmented; the message names them.
     """
     count = len(documents)
-    cut = partial(_segment, segmenter=segmenter, alone=count == 1)
-    results: Iterable[Segmentation | str] = map(cut, documents)
+    segment = partial(_segment, segmenter=segmenter, alone=count == 1)
+    results: Iterable[Segmentation | str] = map(segment, documents)
     with started_processes(min(jobs, count)) as pool:
         if pool is not None:  # each chunk takes the segmenter along
-            results = pool.map(cut, documents, chunksize=1 + count // (4 * jobs))
+            results = pool.map(segment, documents, chunksize=1 + count // (4 * jobs))
         found = list(counted(results, progress, count))
-    if refused := [said for said in found if isinstance(said, str)]:
+    if refused := [reason for reason in found if isinstance(reason, str)]:
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""
         head = f"{len(refused)} of {count} documents: " if count > 1 else ""
         raise DataError(f"{head}{'; '.join(refused[:MAX_LISTED])}{more}")
-    return [cut for cut in found if isinstance(cut, Segmentation)]
+    return [item for item in found if isinstance(item, Segmentation)]
 
 
 def _segment(document: Document, segmenter: Segmenter, *, alone: bool) -> Segmentation | str:

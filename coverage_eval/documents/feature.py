@@ -77,10 +77,10 @@ class Documents(Feature):
         """
         from coverage_eval.documents.segment import summary
 
-        for name, cuts in self.by_output.items():
-            message = f"{name}: {summary(cuts)}"
-            extra = sum(piece.words for cut in cuts for piece in cut.extra)
-            if extra > MUCH_EXTRA * sum(cut.output_words for cut in cuts):
+        for name, documents in self.by_output.items():
+            message = f"{name}: {summary(documents)}"
+            extra = sum(piece.words for document in documents for piece in document.extra)
+            if extra > MUCH_EXTRA * sum(document.output_words for document in documents):
                 message += ", and counts in no score but ExtraText"
                 yield Finding(message, explains=_MISSING)
             else:

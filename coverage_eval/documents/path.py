@@ -31,22 +31,22 @@ SHARE = 0.7
 """The share of a segment's words that its source words explain; any word may stand for the rest."""
 
 FEW = 3
-"""A document of so many lines more than one counts as much as what is usual elsewhere."""
+"""A document of so many lines more than one counts as much as a word's frequency elsewhere."""
 
-USUAL = 1e-3
-"""The usual probability of all words, without a model."""
+FREQUENCY = 1e-3
+"""The probability of every word, without a model."""
 
 SAME = 0.5
 """p(t | s) of equal strings with a digit, or that the model does not know, such as names."""
 
 COPIED = 0.1
-"""The same of a source word that the model knows, and not as a word of the target language."""
+"""p(t | s) of equal strings that the model knows as a source word, and as no target word."""
 
 SIMILAR, STEM = 0.2, 5
-"""The same of words that begin with the same letters, and how many; between references only."""
+"""p(t | s) of words that begin with the same letters, and how many; between references only."""
 
 MIN_FREQUENCY = 1e-4
-"""The least usual probability of a word."""
+"""The least probability of a word."""
 
 
 class WordTable:
@@ -59,15 +59,17 @@ class WordTable:
     def __init__(self, rows: Iterable[tuple[str, str, float]]) -> None:
         self.sources: dict[str, int] = {}
         self.targets: dict[str, int] = {}
-        given, made, values = [], [], []
+        source_numbers, target_numbers, values = [], [], []
         for source, target, value in rows:
-            given.append(self.sources.setdefault(source, len(self.sources)))
-            made.append(self.targets.setdefault(target, len(self.targets)))
+            source_numbers.append(self.sources.setdefault(source, len(self.sources)))
+            target_numbers.append(self.targets.setdefault(target, len(self.targets)))
             values.append(value)
-        chances = np.exp(np.array(values, np.float64)).astype(np.float32)
+        probabilities = np.exp(np.array(values, np.float64)).astype(np.float32)
         # Words that the model does not know are its last, number -1.
         shape = (len(self.sources) + 1, len(self.targets) + 1)
-        self.matrix = sparse.csr_matrix((chances, (given, made)), shape=shape)
+        self.matrix = sparse.csr_matrix(
+            (probabilities, (source_numbers, target_numbers)), shape=shape
+        )
         self.means = np.asarray(self.matrix[:-1].mean(axis=0)).ravel()
 
     def between(self, sources: Sequence[str], targets: Sequence[str]) -> sparse.csr_matrix:
@@ -78,13 +80,13 @@ class WordTable:
         """
         rows = [self.sources.get(word, -1) for word in sources]
         columns = [self.targets.get(word, -1) for word in targets]
-        chances = self.matrix[rows][:, columns]
+        probabilities = self.matrix[rows][:, columns]
         equal = _equal_words(sources, targets)
         cells = {(i, j): COPIED for i, j in equal if columns[j] < 0}
         for i, j in equal:
             if rows[i] < 0 or any(map(str.isdigit, targets[j])):
                 cells[i, j] = SAME
-        return chances.maximum(_matrix(cells, chances.shape))
+        return probabilities.maximum(_matrix(cells, probabilities.shape))
 
     def frequencies(self, targets: Sequence[str]) -> Floats:
         """The mean probability of target words over all source words that the model knows."""
@@ -108,8 +110,8 @@ def _equal_words(sources: Sequence[str], targets: Sequence[str]) -> list[tuple[i
 
 
 def _matrix(cells: dict[tuple[int, int], float], shape: tuple[int, int]) -> sparse.csr_matrix:
-    values, places = np.fromiter(cells.values(), np.float32), np.array([*cells], np.int64)
-    return sparse.csr_matrix((values, places.reshape(-1, 2).T), shape=shape)
+    values, positions = np.fromiter(cells.values(), np.float32), np.array([*cells], np.int64)
+    return sparse.csr_matrix((values, positions.reshape(-1, 2).T), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -154,20 +156,22 @@ class Evidence:
         """
         distinct = list(words.types)
         if table is None:
-            chances, usual = similar_words(source.types, distinct), np.full(len(distinct), USUAL)
+            probabilities = similar_words(source.types, distinct)
+            frequencies = np.full(len(distinct), FREQUENCY)
         else:
-            chances, usual = table.between(source.types, distinct), table.frequencies(distinct)
+            probabilities = table.between(source.types, distinct)
+            frequencies = table.frequencies(distinct)
         types = np.array([words.types[token] for token in words.tokens], np.int64)
-        given = source.shares @ chances
-        expected = np.asarray(given.T @ (source.lengths / source.lengths.sum())).ravel()
+        by_segment = source.shares @ probabilities
+        expected = np.asarray(by_segment.T @ (source.lengths / source.lengths.sum())).ravel()
         here = (np.bincount(types, minlength=len(distinct)) / len(types) + expected) / 2
         others = source.different - 1
-        general = ((others * here + FEW * usual) / (others + FEW)).astype(np.float32)
-        ratios = np.log1p(SHARE / (1 - SHARE) * given.data / general[given.indices])
+        general = ((others * here + FEW * frequencies) / (others + FEW)).astype(np.float32)
+        ratios = np.log1p(SHARE / (1 - SHARE) * by_segment.data / general[by_segment.indices])
         is_rule = np.array([token in source.rules for token in words.tokens])
         return cls(
             ratios=sparse.csc_matrix(
-                (ratios, given.indices, given.indptr), shape=given.shape[::-1]
+                (ratios, by_segment.indices, by_segment.indptr), shape=by_segment.shape[::-1]
             ),
             base=float(np.log(1 - SHARE)),
             types=types,
@@ -407,10 +411,10 @@ def _ranges(evidence: Evidence) -> list[tuple[int, int, int, int]]:
     likely = evidence.ratios.tocsr() > LIKELY
     is_rare = (np.bincount(evidence.types) <= RARE) & (np.diff(likely.indptr) <= RARE)
     words = np.flatnonzero(is_rare[evidence.types])
-    rows, places = likely[evidence.types[words]].nonzero()
-    order = np.lexsort((-places, rows))  # of those of one word, no two ascend
-    chain = order[in_order(places[order].tolist())]
-    at, of = np.r_[0, words[rows[chain]], count], np.r_[0, places[chain], segments]
+    rows, positions = likely[evidence.types[words]].nonzero()
+    order = np.lexsort((-positions, rows))  # of those of one word, no two ascend
+    chain = order[in_order(positions[order].tolist())]
+    at, of = np.r_[0, words[rows[chain]], count], np.r_[0, positions[chain], segments]
     first = np.arange(0, count, CHUNK)
     last = np.minimum(count, first + CHUNK)
     margin = max(MIN_MARGIN, min(MARGIN, MAX_CELLS // _most_words(evidence.lengths)))

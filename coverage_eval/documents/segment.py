@@ -189,10 +189,10 @@ class Segmentation:
 
 def summary(segmentations: Sequence[Segmentation]) -> str:
     """One sentence about the segmentations of some documents."""
-    words = [count for cut in segmentations for count in cut.source_words]
-    missing = sum(len(cut.missing) for cut in segmentations)
-    moved = sum(len(cut.moved) for cut in segmentations)
-    extra = [piece for cut in segmentations for piece in cut.extra]
+    words = [count for document in segmentations for count in document.source_words]
+    missing = sum(len(document.missing) for document in segmentations)
+    moved = sum(len(document.moved) for document in segmentations)
+    extra = [piece for document in segmentations for piece in document.extra]
     blank = words.count(0)
     wordless = f", {blank} without words" if blank else ""
     with_text, none = (
@@ -209,8 +209,8 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         sentence += f": line{'s' * (missing > 1)} {', '.join(named[:MAX_NAMED])}{more}"
     if moved:
         sentence += f"; {plural(moved, 'line')} stand{'s' * (moved == 1)} in another order"
-    unknown = sum(cut.unknown_words for cut in segmentations)
-    unknown_share = unknown / max(1, sum(cut.output_words for cut in segmentations))
+    unknown = sum(document.unknown_words for document in segmentations)
+    unknown_share = unknown / max(1, sum(document.output_words for document in segmentations))
     if unknown_share > UNKNOWN_OF_HYPOTHESES:
         known = f"the model does not know {percent(unknown_share)} of the output's words"
         sentence = f"{known}; {sentence}"
