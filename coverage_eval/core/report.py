@@ -127,7 +127,7 @@ class Table:
     signatures: tuple[str, ...] = ()
     caption: str = ""
     lines: bool = False
-    formats: Set[str] = PEOPLE | ROWS | NUMBERS
+    formats: Set[str] = field(default=PEOPLE | ROWS | NUMBERS, repr=False)
     objects: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
 
     @cached_property
