@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from coverage_eval.core.files import Text
     from coverage_eval.core.tables import TextTable
 
+    ParamType = click.ParamType[Any]
+else:
+    ParamType = click.ParamType  # it takes the type of its values from click 8.4 on
+
 _MAX = 1_000_000_000
 """The greatest number of any option, so that sums and products stay finite and loops end."""
 
@@ -41,7 +45,7 @@ class Percentage(FiniteRange):
         return super().convert(str(value).removesuffix("%"), param, ctx)
 
 
-class NameList(click.ParamType[list[str]]):
+class NameList(ParamType):
     """A list of names separated by commas, in any case.
 
     Args:
@@ -72,7 +76,7 @@ class NameList(click.ParamType[list[str]]):
         return names
 
 
-class TextType(click.ParamType["Text"]):
+class TextType(ParamType):
     """The name of a text: a file of lines, ``-``, or a column of a table; its value is the text."""
 
     name = "text"
@@ -86,7 +90,7 @@ class TextType(click.ParamType["Text"]):
         return open_text(value, _tables(ctx))
 
 
-class NamedText(click.ParamType["tuple[str, Text]"]):
+class NamedText(ParamType):
     """``NAME=TEXT`` or ``TEXT``; its value is a pair of name and text.
 
     A text has the name of its file or of its column.
@@ -135,13 +139,13 @@ def by_name(
     return texts
 
 
-class InputFile(click.ParamType[str]):
+class InputFile(ParamType):
     """The name of a file that the command reads, and that is no text of segments."""
 
     name = "file"
 
 
-class OutputFile(click.ParamType[str]):
+class OutputFile(ParamType):
     """The name of a file that the command writes; :class:`~.command.Command` checks it.
 
     Args:

@@ -21,7 +21,7 @@ from coverage_eval.cli.command import Group
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.cli.output_options import Output, output_option, output_options, output_to
-from coverage_eval.cli.parameters import InputFile, NameList
+from coverage_eval.cli.parameters import InputFile, NameList, ParamType
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
 from coverage_eval.core.texts import read_segments
@@ -48,7 +48,7 @@ def attention() -> None:
     """
 
 
-class _Position(click.ParamType[int | str]):
+class _Position(ParamType):
     """A layer or a head, whose value is an index: 1, 2, … become 0, 1, …; -1, -2, … stay.
 
     Args:

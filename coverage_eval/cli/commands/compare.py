@@ -25,7 +25,7 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option, signature_option, strict_option
 from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
 from coverage_eval.cli.output_options import Output, options_on_command_line, output_options
-from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, by_name
+from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
 from coverage_eval.cli.texts import named_by_position, texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.columns import Columns
@@ -209,7 +209,7 @@ def _check_words(kinds: Mapping[str, type[Metric]]) -> None:
         raise click.UsageError(f"{flags} is not for {' and '.join(kinds)}: only rep takes it")
 
 
-class _Differences(click.ParamType[dict[str, float]]):
+class _Differences(ParamType):
     """A list of metrics such as ``rep,drop=0.5``; a number is 0 if it is missing."""
 
     name = "list"
