@@ -74,6 +74,12 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     assert all(row["reason"] for row in rows(only))
 
 
+def test_without_flags_there_is_no_table(run_cli, corpus):
+    complete = ("test.target", "--src", "test.source", "--model", "model", "--false-alarms", "0.01")
+    shown = run_cli("omissions", *complete, cwd=corpus).stdout
+    assert shown == "0 of 200 segments flagged (0.0 %)\n"
+
+
 def test_additions_are_words_of_the_output(run_cli, corpus):
     arguments = ("omissions", "longer", "--src", "test.source", "--additions", "--model", "model")
     (score,) = json.loads(run_cli(*arguments, "--sentence-level", "-f", "json", cwd=corpus).stdout)[

@@ -259,17 +259,21 @@ def _flag_report(
 
     interval = score.interval
     between = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
-    table = Table(
-        ("segment", metric.kinds[0].singular, "output"),
-        [row(index) for index in worst],
+    flags = Table(
+        (),
+        [],
         f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{between})",
-        notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",)
-        if worst
-        else (),
         signatures=scores.signatures,
         formats=PEOPLE,
     )
-    return replace(report, tables=(table, replace(scores, formats=ROWS | NUMBERS)))
+    if worst:
+        flags = replace(
+            flags,
+            header=("segment", metric.kinds[0].singular, "output"),
+            rows=[row(index) for index in worst],
+            notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",),
+        )
+    return replace(report, tables=(flags, replace(scores, formats=ROWS | NUMBERS)))
 
 
 def _shortened(text: str, width: int) -> str:
