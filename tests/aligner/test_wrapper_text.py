@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.core import tokenizers
 from fast_align_wrapper import AlignerDataError, AlignerWarning, FastAlign
 from fast_align_wrapper.process import find_fast_align
-from fast_align_wrapper.text import MARK, escape_token, prepare_pair, unescape_token
+from fast_align_wrapper.text import MARK, escape_token, prepare_pair, tokenize, unescape_token
 from tests.aligner.fake_aligners import someone_elses
 
 odd_characters = st.sampled_from([*"|<>epsa \t\n\v\f\r\0\\20;", MARK, "\ud800", "\u00a0", "é"])
@@ -24,6 +25,12 @@ UNICODE_SPACES = [
     chr(c) for c in range(0x3001)  # U+3000 is the last
     if unicodedata.category(chr(c)) in {"Zs", "Zl", "Zp"} and chr(c) != " "
 ]  # fmt: skip
+
+
+@given(st.one_of(tokens, st.lists(tokens, max_size=4).map(" ".join), st.lists(tokens, max_size=4)))
+def test_scores_and_links_are_of_the_same_tokens(segment):
+    """The wrapper, which is installed alone, too, has its own rule."""
+    assert tokenize(segment) == tokenizers.tokenize(segment)
 
 
 @given(st.lists(tokens, max_size=20))
