@@ -100,10 +100,10 @@ bench: $(DEVELOPMENT) $(TORCH)
 	$(PY) -m tests.bench
 	$(TORCH_PY) -m tests.bench torch
 
-# Seconds to run damaged files.
-FUZZ_SECONDS ?= 60
+# Runs damaged files for a minute, others every time; it prints the seed that repeats them.
+FUZZ ?= --seconds 60
 fuzz: $(DEVELOPMENT)
-	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
+	$(PY) -m tests.fuzz $(FUZZ)
 
 # Trains, decodes and scores the eight systems of Table 1, very small ones, on the sentences in
 # notebooks/tanaka; takes a minute. A second run gives the same files, to the bit.

@@ -6,7 +6,6 @@ the printed ones: differences of cells, directions of effects.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -18,8 +17,9 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import FileText, PathLike, file_name
+from coverage_eval.core.files import PathLike, file_name
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, Table
+from coverage_eval.core.tables import TextTable
 
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
@@ -258,30 +258,26 @@ def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
     Raises:
         DataError: As :func:`compare_scores`.
     """
-    name = file_name(source)
-    rows = [[cell.strip() for cell in row] for row in csv.reader(FileText(source)) if row]
-    header = rows[0] if rows else []
-    if sorted(header) != sorted([*_KEY, "value"]):
+    name, table = file_name(source), TextTable(source)
+    if sorted(table.names()) != sorted([*_KEY, "value"]):
         raise DataError(f"{name}: line 1: the columns must be {','.join(_KEY)},value")
-    uneven = [number for number, row in enumerate(rows, start=1) if len(row) != len(header)]
-    if uneven or len(rows) == 1:
-        problem = f"line {uneven[0]}: not {len(header)} cells" if uneven else "no figures"
-        raise DataError(f"{name}: {problem}; each line is like csparsemax,De-En,BLEU,29.85")
+    rows = list(table.texts([*_KEY, "value"]))
+    if not rows:
+        raise DataError(f"{name}: no figures; each line is like csparsemax,De-En,BLEU,29.85")
     printed = {key for table in tables for key in load_table(table).cells}
     figures: dict[Key, float] = {}
-    for row in rows[1:]:
-        cells = dict(zip(header, row, strict=True))
-        key = (cells["system"], cells["dataset"], cells["metric"])
+    for system, dataset, metric, value in rows:
+        key = (system, dataset, metric)
         problem = ""
         if key not in printed:
             problem = "no printed table has this figure"
-        elif not _is_number(cells["value"]):
+        elif not _is_number(value):
             problem = "not a number"
         elif key in figures:
             problem = "twice in the file"
         if problem:
-            raise DataError(f"{name}: {','.join(key)},{cells['value']}: {problem}")
-        figures[key] = float(cells["value"])
+            raise DataError(f"{name}: {','.join(key)},{value}: {problem}")
+        figures[key] = float(value)
     return figures
 
 

@@ -55,9 +55,10 @@ def test_directions_agree_with_a_plain_count(tmp_path):
     ("lines", "message"),
     [
         (["softmx,De-En,BLEU,1"], "softmx,De-En,BLEU,1: no printed table has this figure"),
-        (["softmax,De-En,BLEU,1", "", "softmax,De-En,BLEU,2"], "BLEU,2: twice in the file"),
+        (["softmax,De-En,BLEU,1", "softmax,De-En,BLEU,2"], "BLEU,2: twice in the file"),
         (["softmax,De-En,BLEU,inf"], "BLEU,inf: not a number"),
-        (["softmax,De-En,BLEU"], "line 2: not 4 cells"),
+        (["softmax,De-En,BLEU"], "line 2: 3 fields where the header has 4"),
+        (["soft\rmax,De-En,BLEU,1"], "line 2: new-line character"),
         ([], "no figures"),
     ],
 )
