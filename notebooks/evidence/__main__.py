@@ -29,6 +29,7 @@ from repetitions import repetition_areas
 from scores import Spoilt
 from settings import link_agreement, links, training_size, units, without_training_text
 from systems import equal_systems, what_is_good
+from truth import known_truth
 from variants import Explored, explore, parts_table, tuning_table
 
 from coverage_eval.plotting.saving import save_figure
@@ -98,6 +99,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
         **labelled_tables(data, corpora[0]),
+        **known_truth(data, corpora[0]),
         **loop_tables(data),
     }
 
