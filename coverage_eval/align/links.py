@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import PathLike, Text, check_file, file_name, zip_lines
-from coverage_eval.core.texts import depth, open_text, read_segments
+from coverage_eval.core.files import FileText, PathLike, Text, check_file, file_name, zip_lines
+from coverage_eval.core.texts import depth, open_text
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
@@ -70,7 +70,8 @@ class LinkText:
 
     def lines(self) -> Iterable[str]:
         """The lines as they are."""
-        return self._lines if isinstance(self._lines, list) else read_segments(self._lines)
+        # Links are no segments: the texts of a pair may stand before them.
+        return self._lines.lines() if isinstance(self._lines, FileText) else self._lines
 
     def __iter__(self) -> Iterator[tuple[int, Links]]:
         return self.parsed()
@@ -126,8 +127,7 @@ def read_links(source: PathLike) -> Iterator[Links]:
         DataError: As :func:`~coverage_eval.core.texts.read_segments`; a malformed link
             (file, line).
     """
-    for number, line in enumerate(read_segments(source), start=1):
-        yield _parse(line, f"{file_name(source)}: line {number}")
+    return (links for _, links in LinkText(source, file_name(source)))
 
 
 def read_link_pairs(first: PathLike, second: PathLike) -> Iterator[tuple[Links, Links]]:

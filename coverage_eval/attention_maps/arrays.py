@@ -36,7 +36,7 @@ from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, check_file
-from coverage_eval.core.tables import parse_json, parse_object
+from coverage_eval.core.json_values import parse_json, parse_object
 from coverage_eval.core.writing import atomic_path, atomic_write
 
 ENDINGS = (".npz", ".jsonl")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.cli.hints import suggest
-from coverage_eval.core.texts import open_text, split_name
+from coverage_eval.core.texts import is_text, open_text, split_name
 
 if TYPE_CHECKING:
     from coverage_eval.core.files import Text
@@ -114,7 +113,7 @@ class NamedText(ParamType):
             DataError: The text's name is a URL.
         """
         name, equals, path = value.partition("=")
-        if not equals or os.path.isfile(value):  # noqa: PTH113 (a name may be too long for a file)
+        if not equals or is_text(value):
             name, path = split_name(value)[1] or Path(value).name, value
         if not (name and path):
             self.fail(f"{value!r} is neither a file nor of the form NAME=FILE", param, ctx)

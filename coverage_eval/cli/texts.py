@@ -13,7 +13,7 @@ from coverage_eval.cli.help import Decorator, option, shared
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
 from coverage_eval.core.errors import UnequalLinesError
 from coverage_eval.core.files import FileText, Text
-from coverage_eval.core.texts import is_table
+from coverage_eval.core.texts import SegmentFile
 
 _OPTIONS = {
     "hyp": option(
@@ -156,13 +156,15 @@ def check_columns(ctx: click.Context) -> None:
     """
     parameters: defaultdict[str, list[str]] = defaultdict(list)
     flags = {}
+    files: dict[str, SegmentFile] = {}
     for item in ctx.command.params:
         if isinstance(item.type, (TextType, NamedText)) and item.name:
             flags.update(dict.fromkeys(item.opts, item.name))
             for text in values_of(ctx, item):
-                if isinstance(item.type, TextType) or not item.type.allow_table:
+                if isinstance(text, SegmentFile) and not getattr(item.type, "allow_table", False):
                     parameters[str(text)].append(item.name)
-    tables = {name: names for name, names in parameters.items() if is_table(name)}
+                    files[str(text)] = text
+    tables = {name: names for name, names in parameters.items() if files[name].is_table()}
     if tables:
         raise hints.missing_column(ctx, tables, flags)
 

@@ -15,13 +15,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from textwrap import shorten
 from typing import Any, BinaryIO, TypeAlias
 
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
+from coverage_eval.core.other_files import what_it_is
 
 STDIN = "-"
 
@@ -38,14 +39,6 @@ _CARRIAGE_RETURNS = (
     "ends in a carriage return, which was stripped, as on all further lines of the file",
     "has carriage returns inside; if they end lines, replace them: tr '\\r' '\\n'",
 )
-_OTHER_FILES = {
-    b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
-    b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
-    b"PAR1": "a Parquet file; give it a name that ends in .parquet, and name a column: FILE:COLUMN",
-    b"PK\x03\x04": "an Excel file or another zip archive; unpack it, or convert a table: python -c "
-    "\"import pandas as pd; pd.read_excel('FILE.xlsx').to_csv('FILE.csv', index=False)\"",
-}
-"""First bytes of files that are not text, and what to do with such a file."""
 
 
 class Text(ABC):
@@ -148,17 +141,34 @@ class FileText(Text):
         self._copy.flush()
         return Path(self._copy.name)
 
-    def __iter__(self) -> Iterator[str]:
-        """Yield the segment of each line, without its line end.
+    @cached_property
+    def first_lines(self) -> Sequence[str]:
+        """At most 100 lines, which tell what the file is.
 
         Raises:
-            DataError: The file is missing, a folder, damaged, or not UTF-8; the message names file,
-                line and byte offset.
+            DataError: As :meth:`lines`.
+        """
+        return [*islice(self.lines(quietly=True), 100)]
+
+    def __iter__(self) -> Iterator[str]:
+        return self.lines()
+
+    def lines(self, *, quietly: bool = False) -> Iterator[str]:
+        """Yield each line, without its line end.
+
+        Args:
+            quietly: Whether to say nothing of carriage returns, since this is a look ahead.
+
+        Raises:
+            DataError: The file is missing, a folder, damaged, no text, or not UTF-8; the message
+                names file, line and byte offset.
         """
         lines_before = offset = 0
-        has_warned = False
+        has_warned = quietly
         with _unpacked(self.regular_file, self.name) as file:
             for block in _whole_lines(file, self.name):
+                if not offset and (other := what_it_is(block, self.path)):
+                    raise DataError(f"{self.name}: is {other}")
                 try:
                     text = block.decode().removesuffix("\n")
                 except UnicodeDecodeError as error:
@@ -231,9 +241,6 @@ def too_long() -> str:
 
 def _invalid_utf8(name: str, lines_before: int, offset: int, error: UnicodeDecodeError) -> str:
     """The message on invalid bytes in a block, given the lines and bytes before the block."""
-    for magic, advice in _OTHER_FILES.items():
-        if offset == 0 and error.object.startswith(magic):
-            return f"{name}: {advice}"
     line = lines_before + error.object.count(b"\n", 0, error.start) + 1
     return (
         f"{name}: line {line}: not valid UTF-8 at byte "

@@ -1,10 +1,10 @@
-"""Tables whose columns are texts: TSV, CSV, JSON Lines and Parquet, one segment per row.
+"""Tables whose columns are texts: TSV, CSV, JSON and Parquet, one segment per row.
 
 A column is named behind its file: ``outputs.jsonl:mt``, ``texts.tsv:ref``, ``x.jsonl:out.text``
 for a field of an object, ``sheet.csv:3`` where the first line has no names. Parquet is told by the
-ending ``.parquet``, JSON Lines by a ``{`` at the start; other files are TSV or CSV. Nothing is
-guessed about cells, as pandas would: an empty text is a segment, and a missing value or a number in
-place of a text is an error.
+ending ``.parquet``, JSON Lines by a ``{`` at the start, and a JSON array by its content; other
+files are TSV or CSV. A JSON array of strings is a text. Nothing is guessed about cells, as pandas
+would: an empty text is a segment, and a missing value or a number in place of a text is an error.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ from typing import Any
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
 from coverage_eval.core.files import FileText, PathLike, Text
+from coverage_eval.core.json_values import field_names, find_field, parse_object, read_array
 
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )
-ONE_A_LINE = "write each object of a JSON array on its own line: jq -c '.[]' ARRAY > LINES"
-"""What to do with a file that is one JSON array."""
-
 _LINE_ENDS = re.compile(r"[ \t]*[\r\n]+\s*")
 """A line break inside a cell, with the spaces around it."""
 
@@ -82,11 +80,12 @@ class TextTable:
     Args:
         path: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input. A pipe is
             copied to disk when it is first read.
+        file: The file, if it is open already.
     """
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: PathLike, file: FileText | None = None) -> None:
         self.path = path
-        self._file = FileText(path)
+        self._file = file or FileText(path)
 
     def names(self) -> list[str]:
         """The names of the columns; in JSON Lines, those of the first line.
@@ -101,8 +100,8 @@ class TextTable:
         if kind == "parquet":
             with self._parquet() as file:
                 return list(file.schema_arrow.names)
-        if kind == "json":
-            return field_names(parse_object(next(lines), self._at("line 1")))
+        if kind in {"json", "array"}:
+            return field_names(next(self._rows(()))[1])
         return next(self._fields(kind, lines))[1]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -174,20 +173,22 @@ class TextTable:
     def _at(self, location: str) -> str:
         return f"{self._file.name}: {location}"
 
-    def _open(self) -> tuple[str, Iterator[str]]:
-        """``parquet``, ``json``, or what separates the fields of TSV or CSV; and the lines.
+    def _open(self) -> tuple[str, Iterator[Any]]:
+        """What the table is, and its lines, or the items of an array.
+
+        It is ``parquet``, ``json``, ``array``, or what separates the fields of TSV or CSV.
 
         Raises:
-            DataError: A text file cannot be read, is empty, or is a JSON array.
+            DataError: A text file cannot be read or is empty.
         """
         if Path(self.path).suffix.lower() == ".parquet":
             return "parquet", iter(())
-        lines = iter(self._file)
+        if array := read_array(self._file):
+            return "array", iter(array)
+        lines = self._file.lines()
         first = next(lines, None)
         if first is None:
             raise DataError(self._at("the file is empty"))
-        if re.match(r"\s*\[\s*(\{|$)", first):
-            raise DataError(self._at(f"is not JSON Lines; {ONE_A_LINE}"))
         return "json" if first.startswith("{") else _delimiter(first), chain([first], lines)
 
     def _rows(
@@ -207,6 +208,14 @@ class TextTable:
         if kind == "json":
             for number, text in enumerate(lines, start=1):
                 yield f"line {number}", parse_object(text, self._at(f"line {number}"))
+            return
+        if kind == "array":
+            items = list(lines)
+            has_objects = any(isinstance(item, dict) for item in items)
+            for number, item in enumerate(items, start=1):
+                if has_objects and not isinstance(item, dict):
+                    raise DataError(self._at(f"item {number}: JSON, but not an object {{…}}"))
+                yield f"item {number}", item if has_objects else {"": item}
             return
         rows = self._fields(kind, lines)
         line, names = header = next(rows)
@@ -408,68 +417,3 @@ def _text_of(cell: object) -> str:
         if length > files.MAX_LINE_BYTES:
             raise ValueError(files.too_long())
     return cell
-
-
-def parse_json(text: str, where: str) -> Any:
-    """Parse a JSON value.
-
-    Raises:
-        DataError: Not JSON, nested too deep, or a name that occurs twice in one object, where
-            Python's parser would take the last value.
-    """
-
-    def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        record = dict(pairs)
-        if len(record) < len(pairs):
-            raise ValueError("a name occurs twice in an object")
-        return record
-
-    try:
-        return json.loads(text, object_pairs_hook=without_repeats)
-    except (ValueError, RecursionError) as error:
-        reason = str(error) or type(error).__name__
-        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
-
-
-def parse_object(text: str, where: str) -> dict[str, Any]:
-    """Parse a JSON object.
-
-    Raises:
-        DataError: As :func:`parse_json`, or a value that is not an object.
-    """
-    value = parse_json(text, where)
-    if not isinstance(value, dict):
-        hint = f"; {ONE_A_LINE}" if isinstance(value, list) else ""
-        raise DataError(f"{where}: JSON, but not an object {{…}}{hint}")
-    return value
-
-
-def field_names(record: Mapping[str, Any]) -> list[str]:
-    """The names of an object's fields, and of the fields and items of these."""
-    names = []
-    for name, value in record.items():
-        names.append(name)
-        items = enumerate(value) if isinstance(value, list) else ()
-        inner = value if isinstance(value, dict) else {str(n): item for n, item in items}
-        names += [f"{name}.{path}" for path in field_names(inner)]
-    return names
-
-
-def find_field(record: Mapping[str, Any], name: str) -> Any:
-    """A field of an object by its name, or by a path such as ``output.text``.
-
-    >>> find_field({"choices": [{"text": "a house"}]}, "choices.0.text")
-    'a house'
-
-    Raises:
-        KeyError: There is none.
-    """
-    if name in record:
-        return record[name]
-    value: Any = record
-    try:
-        for part in name.split("."):
-            value = value[int(part)] if isinstance(value, list) else value[part]
-    except (TypeError, ValueError, LookupError):
-        raise KeyError(name) from None
-    return value

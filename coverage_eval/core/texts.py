@@ -15,7 +15,7 @@ from os import PathLike as OsPathLike
 from typing import Any
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, UnequalLinesError
 from coverage_eval.core.files import (
     FileText,
     ListText,
@@ -24,6 +24,8 @@ from coverage_eval.core.files import (
     check_file,
     zip_lines,
 )
+from coverage_eval.core.json_values import holds_objects, read_array
+from coverage_eval.core.other_files import what_its_lines_are
 from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.tokenizers import Segment
 
@@ -40,8 +42,8 @@ def open_text(name: PathLike, tables: MutableMapping[str, TextTable] | None = No
     """What a name means: a file of lines, or a column of a table.
 
     An existing file whose name has a colon is that file. Otherwise the column follows the first
-    colon after a table's ending, or after ``-`` or ``/dev/fd/N``. A pipe becomes a text that can be
-    read several times.
+    colon after the name of a file that exists, after a table's ending, or after ``-`` or
+    ``/dev/fd/N``. A pipe becomes a text that can be read several times.
 
     Args:
         name: Such as ``out.txt``, ``-``, ``out.jsonl.gz:mt`` or ``-:mt``.
@@ -54,7 +56,7 @@ def open_text(name: PathLike, tables: MutableMapping[str, TextTable] | None = No
         raise DataError(f"{name}: is a URL; download the file first, and name it here")
     file, column = split_name(name)
     if not column:
-        return FileText(name)
+        return SegmentFile(name)
     tables = {} if tables is None else tables
     file = files.STDIN if file == "/dev/stdin" else file
     return ColumnText(tables.setdefault(file, TextTable(file)), column)
@@ -62,9 +64,53 @@ def open_text(name: PathLike, tables: MutableMapping[str, TextTable] | None = No
 
 def split_name(name: PathLike) -> tuple[str, str]:
     """The file in a name, and the column; empty if the name has none."""
+    text = str(name)
     # A text may be too long for a path.
-    found = None if os.path.exists(name) else _NAMED.fullmatch(str(name))  # noqa: PTH110
-    return (found["file"], found["column"]) if found else (str(name), "")
+    if os.path.exists(name):  # noqa: PTH110
+        return text, ""
+    for colon in re.finditer(":(?=.)", text):
+        if os.path.isfile(text[: colon.start()]):  # noqa: PTH113
+            return text[: colon.start()], text[colon.end() :]
+    found = _NAMED.fullmatch(text)
+    return (found["file"], found["column"]) if found else (text, "")
+
+
+class SegmentFile(FileText):
+    """A file of segments, one a line, or a JSON array of texts.
+
+    Args:
+        path: As for :class:`~coverage_eval.core.files.FileText`.
+    """
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the segments.
+
+        Raises:
+            DataError: As :meth:`~coverage_eval.core.files.FileText.lines`; the file is a table, a
+                toolkit's log or n-best list, or has two texts or links in its lines.
+        """
+        if holds_objects(self):
+            raise DataError(_name_a_column(self.path, TextTable(self.path, self)))
+        if read_array(self):
+            return (text for (text,) in TextTable(self.path, self).texts([""]))
+        if other := what_its_lines_are(self.first_lines, self.path):
+            raise DataError(f"{self.name}: is {other}")
+        return self.lines()
+
+    def is_table(self) -> bool:
+        """Whether the file is a table, of which a column is to be named.
+
+        JSON is told by its content, whatever the name; a pipe is not read for that.
+
+        Raises:
+            DataError: A file of JSON is damaged, or one object.
+        """
+        is_named = _TABLE.fullmatch(str(self.path)) is not None
+        return is_named or (os.path.isfile(self.path) and holds_objects(self))  # noqa: PTH113
+
+
+def _name_a_column(path: PathLike, table: TextTable) -> str:
+    return f"{path} is a table: name a column of it, as {path}:COLUMN: {', '.join(table.names())}"
 
 
 def read_segments(source: PathLike | Text) -> Iterator[str]:
@@ -86,23 +132,15 @@ def read_segments(source: PathLike | Text) -> Iterator[str]:
             :meth:`~coverage_eval.core.tables.TextTable.texts`; the name is a URL, or a table's
             without a column.
     """
-    if isinstance(source, Text):
-        return iter(source)
-    if is_table(source):
-        names = ", ".join(TextTable(source).names())
-        raise DataError(f"{source} is a table: name a column of it, as {source}:COLUMN: {names}")
-    return iter(open_text(source))
+    text = source if isinstance(source, Text) else open_text(source)
+    if isinstance(text, SegmentFile) and text.is_table():
+        raise DataError(_name_a_column(text.path, TextTable(text.path)))
+    return iter(text)
 
 
 def is_text(name: PathLike) -> bool:
     """Whether a name is that of a file that exists, or of a column of one."""
     return os.path.exists(split_name(name)[0])  # noqa: PTH110
-
-
-def is_table(name: PathLike) -> bool:
-    """Whether a name is that of a table, and lacks a column."""
-    file, column = split_name(name)
-    return not column and _TABLE.fullmatch(file) is not None
 
 
 _STDIN_NAMES = {files.STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
@@ -153,8 +191,49 @@ def read_parallel(*sources: PathLike | Text) -> Iterator[tuple[Any, ...]]:
             streams.append(map(itemgetter(index), next(passes[text.table])))
         else:
             streams.append(iter(text))
+    return _in_step(texts, streams)
+
+
+def _in_step(texts: Sequence[Text], streams: Sequence[Iterator[Any]]) -> Iterator[tuple[Any, ...]]:
+    """The segments of all texts line by line; an error names blank lines that explain it."""
     names = [text.name for text in texts]
-    return zip_lines(names, streams, empty=f"{' and '.join(names)}: no segments: the file is empty")
+    empty = f"{' and '.join(names)}: no segments: the file is empty"
+    try:
+        yield from zip_lines(names, streams, empty=empty)
+    except UnequalLinesError as error:
+        if advice := _blank_lines(texts, error.counts):
+            listed = ", ".join(f"{name} has {count}" for name, count in error.counts.items())
+            raise UnequalLinesError(f"unequal numbers of lines: {listed}; {advice}") from None
+        raise
+
+
+def _blank_lines(texts: Iterable[Text], counts: Mapping[str, int]) -> str:
+    """Which lines of a text are blank and too many, with what to do; empty if none explain it.
+
+    Args:
+        texts: The texts.
+        counts: How many lines each has, by its name.
+    """
+    blank = {
+        text.name: [number for number, line in enumerate(text, start=1) if not line.strip()]
+        for text in texts
+        if text.path is not None
+    }
+    fewest = min(counts.values())
+    shortest = [blank.get(name, []) for name, count in counts.items() if count == fewest]
+    for name, count in counts.items():
+        numbers, more = blank.get(name, []), count - fewest
+        is_last = more and numbers[-more:] == [*range(fewest + 1, count + 1)]
+        if is_last or (more and len(numbers) == more and not any(shortest)):
+            lines = ", ".join(map(str, numbers[-more:][:3])) + (" …" if more > 3 else "")
+            verb, them = ("is", "it") if more == 1 else ("are", "them")
+            what = f"line{'s' * (more > 1)} {lines} of {name} {verb} blank"
+            if is_last:
+                return f"{what} and the last: remove {them}"
+            return (
+                f"{what}: remove {them}, unless an output is empty there and another lacks a line"
+            )
+    return ""
 
 
 def split_references(

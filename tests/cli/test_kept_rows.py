@@ -93,7 +93,9 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
 @pytest.mark.parametrize(
     "texts", [("hyp", "ref"), TEXTS, ("t.tsv:hyp", "t.tsv:ref"), ("bare.csv:1", "bare.csv:2")]
 )
-def test_texts_are_opened_twice_and_once_more_for_all_rows(run_cli, tmp_path, monkeypatch, texts):
+def test_texts_are_opened_for_a_look_then_twice_and_once_more_for_all_rows(
+    run_cli, tmp_path, monkeypatch, texts
+):
     opened: list[str] = []
     opens = Path.open
 
@@ -109,10 +111,10 @@ def test_texts_are_opened_twice_and_once_more_for_all_rows(run_cli, tmp_path, mo
     monkeypatch.setattr(Path, "open", counting)
     run_cli("rep", *texts, cwd=tmp_path)
     name = texts[0].partition(":")[0]
-    assert opened.count(name) == 2
+    assert opened.count(name) == 3
     opened.clear()
     run_cli("rep", *texts, "--keep", "k.csv", "--reject", "r.jsonl", cwd=tmp_path)
-    assert opened.count(name) == 3
+    assert opened.count(name) == 4
 
 
 def test_two_columns_with_one_name_are_refused(run_cli, tmp_path):

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from coverage_eval.core.errors import DataError, ReadingNote
-from coverage_eval.core.tables import TextTable, find_field
+from coverage_eval.core.json_values import find_field
+from coverage_eval.core.tables import TextTable
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "src": "ein Haus", "out": {"text": "a house\n", "n": 2}, "all": ["a house", "house"]},

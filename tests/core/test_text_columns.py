@@ -22,7 +22,7 @@ from coverage_eval.core import files
 from coverage_eval.core import tables as tables_module
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError
 from coverage_eval.core.packed import zstd
-from coverage_eval.core.tables import ONE_A_LINE, ColumnText, TextTable
+from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.texts import check_stdin, open_text, read_parallel, read_segments
 
 Columns = Mapping[str, Sequence[str]]
@@ -135,16 +135,18 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('{"h": "a"}\n{"r": "b"}\n', "line 2: no column h; there are: r"),
         ('{"h": "a"}\n{"h": null}\n', f"line 2, column 'h': {MISSING}"),
         ('{"h": {"t": "a"}}\n', "line 1, column 'h': is not text, but an object; name one of its"),
-        (b"PK\x03\x04\xff" + b"x" * 99, "an Excel file or another zip archive; unpack it"),
+        (b"PK\x03\x04\xff" + b"x" * 99, "is a zip archive; unpack it"),
         ('{"h": "a", "h": "b"}\n', "line 1: not JSON: a name occurs twice in an object"),
         ('{"h": "a"}\n["h"]\n', "line 2: JSON, but not an object {…}"),
-        ('[{"h": "a"}]\n', f"is not JSON Lines; {ONE_A_LINE}"),
+        ('[{"h": "a"}, 3]\n', "item 2: JSON, but not an object {…}"),
+        ('[{"h": "a"},\n', "is no whole JSON array: "),
+        ('{\n "data": [{"h": "a"}]\n}\n', "is one JSON object; write its rows as JSON Lines"),
         ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
-        (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
+        (gzip.compress(b"h\n", mtime=0), "is a gzip file; give it a name that ends in .gz"),
         ('h\tr\na\tb\n"c\n', "line 3: 1 fields where the header has 2"),
         ('h\tr\na\tb\n"c ""d"""\te\n"f\n', "line 4: unexpected end of data"),
-        (as_parquet({"h": ["\xe4"]}), "a Parquet file; give it a name that ends in .parquet"),
+        (as_parquet({"h": ["\xe4"]}), "is a Parquet file; give it a name that ends in .parquet"),
     ],
 )  # fmt: skip
 def test_cells_that_are_not_text_are_refused(tmp_path, data, message):

@@ -1,0 +1,146 @@
+"""JSON in files: the rows of JSON Lines and of arrays, and the fields of objects."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from coverage_eval.core.errors import DataError
+
+if TYPE_CHECKING:
+    from coverage_eval.core.files import FileText
+
+_BEGINNING = re.compile(r'\s*[\[{]\s*([\[{"]|$)')
+"""How JSON over several lines, or an array, begins."""
+
+
+def read_array(file: FileText) -> list[Any] | None:
+    """The items of a file that is one JSON array; None for any other file.
+
+    A text may begin like JSON, and a file of JSON Lines does.
+
+    Raises:
+        DataError: The file cannot be read, is one object over several lines, or an array of objects
+            that is damaged.
+    """
+    first = next(filter(str.strip, file.first_lines), "")
+    if not _BEGINNING.match(first) or is_object(first):
+        return None
+    text = "\n".join(file.lines(quietly=True))
+    try:
+        value = _parse(text)
+    except (ValueError, RecursionError) as error:
+        if re.match(r'\s*\[\s*\{\s*"', text):
+            message = f"{file.name}: is no whole JSON array: {error}"
+            raise DataError(message.replace("\n", " ")) from None
+        return None
+    if isinstance(value, dict):
+        raise DataError(
+            f"{file.name}: is one JSON object; write its rows as JSON Lines, an object a line"
+            f"{_how_to_write(value, file)}"
+        )
+    return value if isinstance(value, list) else None
+
+
+def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
+    """The line that writes the rows of an object that has them in a list."""
+    rows = (name for name, inner in value.items() if isinstance(inner, list) and inner)
+    name = next((name for name in rows if all(isinstance(row, dict) for row in value[name])), None)
+    if name is None:
+        return ""
+    return f": jq -c '.[{json.dumps(name)}][]' {shlex.quote(str(file))} > ROWS.jsonl"
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object."""
+    try:
+        return text.lstrip().startswith("{") and isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def holds_objects(file: FileText) -> bool:
+    """Whether a file is JSON Lines or a JSON array of objects, whatever its name.
+
+    The first two lines of JSON Lines tell, since the output of a language model may be JSON.
+
+    Raises:
+        DataError: As :func:`read_array`.
+    """
+    lines = [line for line in file.first_lines if line.strip()][:2]
+    if lines and all(map(is_object, lines)):
+        return True
+    array = read_array(file)
+    return bool(array) and all(isinstance(item, dict) for item in array or ())
+
+
+def _parse(text: str) -> Any:
+    """A JSON value; ValueError if a name occurs twice in an object."""
+    return json.loads(text, object_pairs_hook=_without_repeats)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a name occurs twice in an object")
+    return record
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Parse a JSON value.
+
+    Raises:
+        DataError: Not JSON, nested too deep, or a name that occurs twice in one object, where
+            Python's parser would take the last value.
+    """
+    try:
+        return _parse(text)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """Parse a JSON object.
+
+    Raises:
+        DataError: As :func:`parse_json`, or a value that is not an object.
+    """
+    value = parse_json(text, where)
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: JSON, but not an object {{…}}")
+    return value
+
+
+def field_names(record: Mapping[str, Any]) -> list[str]:
+    """The names of an object's fields, and of the fields and items of these."""
+    names = []
+    for name, value in record.items():
+        names.append(name)
+        items = enumerate(value) if isinstance(value, list) else ()
+        inner = value if isinstance(value, dict) else {str(n): item for n, item in items}
+        names += [f"{name}.{path}" for path in field_names(inner)]
+    return names
+
+
+def find_field(record: Mapping[str, Any], name: str) -> Any:
+    """A field of an object by its name, or by a path such as ``output.text``.
+
+    >>> find_field({"choices": [{"text": "a house"}]}, "choices.0.text")
+    'a house'
+
+    Raises:
+        KeyError: There is none.
+    """
+    if name in record:
+        return record[name]
+    value: Any = record
+    try:
+        for part in name.split("."):
+            value = value[int(part)] if isinstance(value, list) else value[part]
+    except (TypeError, ValueError, LookupError):
+        raise KeyError(name) from None
+    return value

@@ -1,0 +1,179 @@
+"""Files that are nearly texts: read where their meaning is certain, else called what they are."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.texts import open_text, read_parallel, read_segments
+
+TEXTS = ["a house", "", "the “dog”, [he] said"]
+ROWS = [{"mt": text, "out": {"n": number}} for number, text in enumerate(TEXTS)]
+
+
+def write(path: Path, data: str) -> str:
+    path.write_text(data, encoding="utf-8")
+    return str(path)
+
+
+def refusal(path: str) -> str:
+    """What is said of a file that is no text, in one line that does not call it absent."""
+    with pytest.raises(DataError) as caught:
+        list(read_segments(path))
+    message = str(caught.value)
+    assert message.startswith(path)
+    assert "\n" not in message
+    assert "no such file" not in message
+    return message
+
+
+@pytest.mark.parametrize("indent", [None, 0, 2])
+@pytest.mark.parametrize("name", ["array.json", "array.txt", "array"])
+def test_a_json_array_is_a_table_or_a_text(tmp_path, indent, name):
+    path = write(tmp_path / name, json.dumps(ROWS, indent=indent, ensure_ascii=False))
+    assert list(read_segments(f"{path}:mt")) == TEXTS
+    assert open_text(path).is_table()
+    assert f"is a table: name a column of it, as {path}:COLUMN: mt, out, out.n" in refusal(path)
+    text = write(tmp_path / f"strings {name}", json.dumps(TEXTS, indent=indent))
+    assert not open_text(text).is_table()
+    assert list(read_parallel(text, f"{path}:mt")) == list(zip(TEXTS, TEXTS, strict=True))
+
+
+def test_json_lines_are_a_table_whatever_their_name(tmp_path):
+    path = write(tmp_path / "out.txt", "".join(f"{json.dumps(row)}\n" for row in ROWS))
+    assert list(read_segments(f"{path}:mt")) == TEXTS
+    assert "is a table" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "line", ["[Applause]", "[", '["no" he said', "{name} sleeps", '{"no"', "[1]", "[]", "<s> a"]
+)
+def test_texts_that_begin_like_other_files_are_texts(tmp_path, line):
+    path = write(tmp_path / "a", f"{line}\na house\n")
+    assert list(read_segments(path)) == [line, "a house"]
+
+
+def test_a_look_ahead_says_nothing_twice(tmp_path):
+    path = write(tmp_path / "a", "a house\r\na dog\r\n")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert list(read_segments(path)) == ["a house", "a dog"]
+    assert len(said) == 1
+
+
+def test_one_object_is_refused_with_the_line_that_writes_its_rows(tmp_path):
+    path = write(tmp_path / "all.json", json.dumps({"model": "x", "rows": ROWS}, indent=1))
+    line = refusal(path).partition("an object a line: ")[2].replace("ROWS.jsonl", "/dev/stdout")
+    written = subprocess.run(line, shell=True, capture_output=True, check=True, text=True).stdout
+    assert [json.loads(row) for row in written.splitlines()] == ROWS
+
+
+FAIRSEQ = (
+    "S-1\ter schläft\nT-1\the sleeps\nH-1\t-0.5\the sleep@@ s\nD-1\t-0.5\the sleeps\n"
+    "D-1\t-0.9\the sleep\nP-1\t-0.1\nS-0\tein Haus\nH-0\t-1e-05\ta house\nD-0\t-1e-05\ta house\n"
+)
+TMX = (
+    '<?xml version="1.0"?>\n<tmx version="1.4"><header/><body><tu><tuv xml:lang="de"><seg>ein Haus'
+    '</seg></tuv><tuv xml:lang="en"><seg>a <hi>house</hi></seg></tuv></tu></body></tmx>\n'
+)
+XLIFF_1 = (
+    '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file><body><trans-unit '
+    'id="1"><source>ein Haus</source><target>a <g id="1">house</g></target></trans-unit></body>'
+    "</file></xliff>\n"
+)
+XLIFF_2 = (
+    '<?xml version="1.0"?>\n<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0"><file><unit>'
+    "<segment><source>ein Haus</source><target>a house</target></segment></unit></file></xliff>\n"
+)
+SGM = '<refset setid="x">\n<doc>\n<seg id="1"> a house </seg>\n<seg id="2">he &amp; she</seg>\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "what", "written"),
+    [
+        ("gen.log", FAIRSEQ, "fairseq's log", "a house\nhe sleeps\n"),
+        ("o.log", "x\nSENT 1: ['a']\nPRED 1: a house\nPRED SCORE: -1.2\n", "log", "a house\n"),
+        ("best", "0 ||| a house ||| F0= -1 ||| -1\n0 ||| the house ||| F0= -2 ||| -2\n"
+         "1 ||| he ||| F0= -1 ||| -1\n", "an n-best list", "a house\nhe\n"),
+        ("scored", "-0.5 ||| a house ||| 0-0 1-1\n-1.5 ||| he\n", "a score before",
+         "a house\nhe\n"),
+        ("aligned", "a house ||| 0-0 1-1\nhe |||\n", "its alignment behind", "a house\nhe\n"),
+        ("soft", "a ||| 0.5,0.5 1,0\nhe ||| 1,0 0,1\n", "its alignment behind", "a\nhe\n"),
+        ("joined", "ein Haus ||| a house\ner ||| he\n", "two texts", None),
+        ("x.tmx", TMX, "a translation memory", "ein Haus\ta house\n"),
+        ("x.xliff", XLIFF_1, "XLIFF", "ein Haus\ta house\n"),
+        ("x.xlf", XLIFF_2, "XLIFF", "ein Haus\ta house\n"),
+        ("my ref.sgm", SGM, "WMT's test sets", "a house\nhe & she\n"),
+        ("x.html", "<!DOCTYPE html>\n<html></html>\n", "a web page", None),
+        ("x.xml", '<?xml version="1.0"?>\n<a>b</a>\n', "a file of XML", None),
+    ],
+)  # fmt: skip
+def test_other_files_are_called_what_they_are_with_a_line_that_runs(
+    tmp_path, name, data, what, written
+):
+    path = write(tmp_path / name, data)
+    message = refusal(path)
+    assert what in message
+    if written is None:
+        return
+    line = message.split(": ", 2)[2] if "(TMX)" not in message else message.split("columns: ")[1]
+    line = line.partition("; then name")[0].partition(" (H-")[0]
+    command, _, target = line.rpartition(" > ")
+    assert Path(target.strip("'")).parent == tmp_path
+    ran = subprocess.run(command, shell=True, capture_output=True, check=True, text=True)
+    assert ran.stdout == written
+
+
+@pytest.mark.parametrize(
+    ("member", "what"), [("xl/workbook.xml", "an Excel file"), ("word/document.xml", "a Word file"),
+                         ("content.xml", "an OpenDocument file"), ("a.txt", "a zip archive")],
+)  # fmt: skip
+def test_zip_archives_are_told_by_their_members(tmp_path, member, what):
+    path = tmp_path / "p.xlsx"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(member, "text")
+    for name in (str(path), f"{path}:mt"):
+        with pytest.raises(DataError, match=f"is {what}"):
+            list(open_text(name))
+
+
+def test_a_file_that_is_there_is_never_called_absent(tmp_path, run_cli):
+    write(tmp_path / "a=b.txt", "ref\tmt\na dog\ta dog\n")
+    write(tmp_path / "x:y", "a dog\n")
+    for name in ("a=b.txt:mt", "x:y", "n=x:y", "n=a=b.txt:mt"):
+        shown = run_cli("compare", name, "--ref", "a=b.txt:ref", "-m", "rep", "-b", cwd=tmp_path)
+        assert (shown.returncode, shown.stdout) == (0, "0.00\n")
+
+
+def test_blank_lines_that_are_too_many_are_named(tmp_path):
+    lines = [f"line {number}\n" for number in range(1, 31)]
+    files = {
+        "whole": lines, "last": [*lines, "\n"], "two": [*lines, "\n", " \n"],
+        "middle": [*lines[:14], "\n", *lines[14:]], "more": [*lines, "line 31\n"],
+    }  # fmt: skip
+    paths = {name: write(tmp_path / name, "".join(data)) for name, data in files.items()}
+    said = {
+        "last": "line 31 of {} is blank and the last: remove it",
+        "two": "lines 31, 32 of {} are blank and the last: remove them",
+        "middle": "line 15 of {} is blank: remove it, ",
+        "more": "line N of one file must belong to line N of the other",
+    }
+    for name, advice in said.items():
+        for order in ((name, "whole"), ("whole", name)):
+            with pytest.raises(DataError) as caught:
+                list(read_parallel(*map(paths.get, order)))
+            assert advice.format(paths[name]) in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".parquet", ".tmx"])
+def test_kept_rows_are_not_written_under_the_name_of_another_format(tmp_path, run_cli, ending):
+    write(tmp_path / "a", "a dog\n")
+    shown = run_cli("rep", "a", "a", "--keep", f"good{ending}", cwd=tmp_path, check=False)
+    assert shown.returncode == 2
+    assert "end it in .csv, .tsv or .jsonl" in shown.stderr
