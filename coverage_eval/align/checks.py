@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from coverage_eval.align.aligner import Aligner, ExternalLinks, ModelAligner
+from coverage_eval.align.links import look_for_other_positions
 from coverage_eval.align.model_text import (
     ALIGNED_SINK,
     OTHER_TOKENS,
@@ -84,8 +85,9 @@ class AlignedChecks(TextChecks):
 
 
 def look_for_links(aligner: ExternalLinks) -> Iterator[Finding]:
-    """Texts of links without a single link, so that all words would count as not covered."""
+    """Texts of links that count from 1, or without a single link: no word would be covered."""
     for text in aligner.link_texts:
+        yield from look_for_other_positions((links for _, links in text), text.name)
         if not any(map(str.strip, text.lines())):
             yield Finding.of_text(
                 text.name, "no line has a link", "is it the right file?", CheckId.NO_LINKS

@@ -11,8 +11,6 @@ all as percentages, with the counts summed over the corpus. F1 is the harmonic m
 
 from __future__ import annotations
 
-import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,67 +19,53 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.links import read_links
-from coverage_eval.core.checks import MIN_SEGMENTS
+from coverage_eval.align.links import (
+    Gold,
+    LinkText,
+    compare_positions,
+    look_for_other_positions,
+)
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import PathLike, file_name, zip_lines
 from coverage_eval.core.metric import Formula, Statistics
-from coverage_eval.core.texts import check_stdin, open_text, read_segments
-from coverage_eval.core.tokenizers import tokenize
+from coverage_eval.core.texts import check_stdin, open_text
 from fast_align_wrapper.links import Link, Links
-
-_LINK = re.compile(r"([0-9]{1,9})([-p])([0-9]{1,9})")
-
-
-class Gold(NamedTuple):
-    """The gold links of a pair.
-
-    Attributes:
-        sure: Links that a good aligner must find.
-        possible: Links that it may find, including the sure ones.
-    """
-
-    sure: Links
-    possible: Links
 
 
 def read_gold(source: PathLike) -> Iterator[Gold]:
-    """Read gold links: one pair per line, ``1-2`` for sure links and ``3p4`` otherwise.
+    """Read gold links: ``1-2`` for sure links and ``3p4`` otherwise, or NAACL's format.
 
-    A sure link is a possible one, too.
+    A line has the links of a pair, and a sure link is a possible one, too. NAACL's format has a
+    line for each link, ``sentence source target S|P``, counted from 1.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.core.tables.read_segments`; a malformed line
-            (file, line).
+        DataError: As :meth:`~coverage_eval.align.links.LinkText.golds`.
     """
-    for number, line in enumerate(read_segments(source), start=1):
-        where = f"{file_name(source)}: line {number}"
-        sure: set[Link] = set()
-        possible: set[Link] = set()
-        for token in tokenize(line):
-            parts = _LINK.fullmatch(token)
-            if parts is None:
-                raise DataError(f"{where}: '{token}' is not a link (i-j, or ipj if it is possible)")
-            (sure if parts[2] == "-" else possible).add((int(parts[1]), int(parts[3])))
-        yield Gold(tuple(sorted(sure)), tuple(sorted(sure | possible)))
+    return (gold for _, gold in LinkText(source, file_name(source)).golds())
 
 
 def read_with_gold(links: PathLike, gold: PathLike) -> Iterator[tuple[Links, Gold]]:
     """Read links and the gold links of the same pairs.
 
     Args:
-        links: A file of Pharaoh lines.
-        gold: A file of gold links, as in :func:`read_gold`.
+        links: A file of links, as in :mod:`coverage_eval.align.links`.
+        gold: A file of gold links, as in :func:`read_gold`. In NAACL's format, the last pairs may
+            have none.
 
     Raises:
         DataError: As :func:`read_gold`; unequal numbers of lines (names, counts), or
             standard input twice.
     """
     check_stdin([open_text(links), open_text(gold)])
-    return zip_lines([file_name(links), file_name(gold)], [read_links(links), read_gold(gold)])
+    found, given = LinkText(links, file_name(links)), LinkText(gold, file_name(gold))
+    rows: list[Links] = [row for _, row in found]
+    golds = [row for _, row in given.golds()]
+    if given.is_numbered:
+        golds += [Gold((), ())] * (len(rows) - len(golds))
+    return zip_lines([file_name(links), file_name(gold)], [rows, golds])
 
 
 class LinkCounts(NamedTuple):
@@ -187,40 +171,12 @@ LINK_METRICS = (AER, Precision, Recall, F1)
 """All figures, in the order in which they are reported."""
 
 
-BETTER_LINKS = 5.0
-"""By how many standard errors changed gold links must fit better than those of the file. On 20
-pairs, changing right links makes the fit worse by 6 or more, even with links of Model 1, and
-changing wrong links improves it as much."""
-
-_FROM_ZERO = r"perl -pe 's/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge' GOLD > NEW"
-"""The line that makes gold links count from 0."""
-
-_SWAPPED_LINKS = r"perl -pe 's/(\d+)(\D)(\d+)/$3$2$1/g' GOLD > NEW"
-"""The line that swaps the sides of gold links."""
-
-
-def _swap(link: Link) -> Link:
-    return link[1], link[0]
-
-
-def _count_from_zero(link: Link) -> Link:
-    return link[0] - 1, link[1] - 1
-
-
-def _count_from_one(link: Link) -> Link:
-    return link[0] + 1, link[1] + 1
-
-
-_GOLD_CHANGES = (
-    (_swap, f"with source and target swapped; swap them: {_SWAPPED_LINKS}"),
-    (_count_from_zero, f"counted from 0: {_FROM_ZERO}"),
-    (_count_from_one, "if the links count from 1; count both from 0"),
-)
-"""What may be wrong with gold links, and what to do."""
-
-
 def check_gold(
-    links: Sequence[Links], golds: Sequence[Gold], *, name: str = "the gold links"
+    links: Sequence[Links],
+    golds: Sequence[Gold],
+    *,
+    name: str = "the gold links",
+    links_name: str = "the links",
 ) -> list[Finding]:
     """Check that gold links count from the same number as the links and have the same direction.
 
@@ -228,27 +184,11 @@ def check_gold(
         links: The links of each pair, or of some of the pairs.
         golds: The gold links of the same pairs.
         name: Name of the gold links in messages.
+        links_name: Name of the links in messages.
 
     Raises:
         ValueError: Unequal numbers of pairs.
     """
-    pairs = [(set(found), set(gold.possible)) for found, gold in zip(links, golds, strict=True)]
-    pairs = [pair for pair in pairs if all(pair)]
-    if len(pairs) < MIN_SEGMENTS:
-        return []
-    for side, word in ((0, "source"), (1, "target")):
-        if not any(link[side] == 0 for _, gold in pairs for link in gold):
-            message = (
-                f"{name}: no link of {len(pairs):,} pairs has {word} position 0; if positions "
-                f"count from 1: {_FROM_ZERO}"
-            )
-            return [Finding(message)]
-    for change, remedy in _GOLD_CHANGES:
-        # Only links that the change adds or removes tell which version is right.
-        changed = [(found, gold, {change(link) for link in gold}) for found, gold in pairs]
-        better = sum(len(found & (new - gold)) for found, gold, new in changed)
-        worse = sum(len(found & (gold - new)) for found, gold, new in changed)
-        if better - worse > BETTER_LINKS * math.sqrt(better + worse):
-            counts = f"{better:,} links against {worse:,}"
-            return [Finding(f"{name}: fit the links better ({counts}) {remedy}")]
-    return []
+    possible = [gold.possible for gold in golds]
+    found = look_for_other_positions(possible, name)
+    return found or compare_positions(possible, links, name, links_name)

@@ -13,7 +13,7 @@ from coverage_eval.cli.help import Decorator, option, shared
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
 from coverage_eval.core.errors import UnequalLinesError
 from coverage_eval.core.files import FileText, Text
-from coverage_eval.core.texts import SegmentFile
+from coverage_eval.core.texts import JoinedText, SegmentFile
 
 _OPTIONS = {
     "hyp": option(
@@ -126,6 +126,14 @@ class TextArguments(click.Argument):
             click.UsageError: There are more files than texts, or it is not clear which is which.
         """
         values, left = ctx.params, list(files)
+        if (
+            self.texts == ("src", "tgt")
+            and len(files) == 1
+            and not (values["src"] or values["tgt"])
+        ):
+            (file,) = files
+            if isinstance(file, FileText) and all("|||" in line for line in file.first_lines):
+                left = [JoinedText(file, 0), JoinedText(file, 1)]  # as aligners read them
         for name in self.texts:
             if left and not values[name]:
                 count = len(left) if name == "ref" else 1

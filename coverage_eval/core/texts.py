@@ -109,6 +109,39 @@ class SegmentFile(FileText):
         return is_named or (os.path.isfile(self.path) and holds_objects(self))  # noqa: PTH113
 
 
+class JoinedText(Text):
+    """One side of a file whose lines have two texts with ``|||`` between them.
+
+    Args:
+        file: The file, which both sides share.
+        side: 0 for what stands before the mark, 1 for what stands behind it.
+    """
+
+    def __init__(self, file: FileText, side: int) -> None:
+        self.table, self._side = file, side
+        self.path = file.path
+        self.name = f"{file.name} ({('source', 'target')[side]})"
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the segments.
+
+        Raises:
+            DataError: As :meth:`~coverage_eval.core.files.FileText.lines`; a line has no mark, or
+                several.
+        """
+        for number, line in enumerate(self.table.lines(), start=1):
+            sides = re.split(r"(?:^| )\|\|\|(?: |$)", line)
+            if len(sides) != 2:
+                raise DataError(
+                    f"{self.table.name}: line {number} has {len(sides) - 1} marks ' ||| ' between "
+                    "source and target; it must have one"
+                )
+            yield sides[self._side]
+
+
 def _name_a_column(path: PathLike, table: TextTable) -> str:
     return f"{path} is a table: name a column of it, as {path}:COLUMN: {', '.join(table.names())}"
 

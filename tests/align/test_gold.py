@@ -52,8 +52,12 @@ def test_links_are_read_as_they_were_written(tmp_path_factory, corpus):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0-0\n1x1\n", "line 2: '1x1' is not a link (i-j, or ipj if it is possible)"),
-        ("1 1 1 S\n", "line 1: '1' is not a link (i-j, or ipj if it is possible)"),
+        ("0-0\n1x1\n", "line 2: '1x1' is not a link 'source-target', such as 0-0"),
+        (
+            "1 1 1 S\n0-0\n",
+            "line 2: '0-0' is not 'sentence source target', counted from 1, with S or P",
+        ),
+        ("0 1 1 S\n", "line 1: sentences count from 1"),
     ],
 )
 def test_malformed_gold_lines_are_errors(tmp_path, text, message):
@@ -209,7 +213,7 @@ def test_reversed_gold_links(rate):
 
 def test_links_that_count_from_one():
     (found,) = check_gold(moved(TRUTH, FROM_ONE), gold(TRUTH))
-    assert "if the links count from 1" in found.message
+    assert "if the other links count from 1" in found.message
 
 
 @pytest.mark.parametrize("change", [SWAP, FROM_ONE])

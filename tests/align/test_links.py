@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coverage_eval.align.gold import read_gold
 from coverage_eval.align.links import check_links, read_links
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import CorpusWarning, DataError
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, parse_links, symmetrize
 
@@ -67,11 +68,32 @@ def test_a_malformed_link_in_a_file_is_named_with_its_line(tmp_path):
 def test_a_link_out_of_range_is_named_with_both_lengths(link):
     with pytest.raises(DataError) as caught:
         check_links([(0, 0), link], 3, 2, name="a.links", line=7)
-    assert str(caught.value) == (
+    message = str(caught.value)
+    assert message.startswith(
         f"a.links: line 7: link {link[0]}-{link[1]} is out of range: the source has 3 tokens, "
-        "the target has 2 tokens, counted from 0; "
-        "are these the links of this text, in this tokenisation?"
+        "the target has 2 tokens, counted from 0; do they count from 1? Then: perl"
     )
+    assert ("are they target-source?" in message) == (link == (0, 2))
+
+
+@pytest.mark.parametrize(
+    "text", ["0-0:0.9 2-1/1e-3\n\n", "a b ||| c ||| 0-0 2-1\t-3\n|||\n", "1 1 1\n1 3 2\n",
+             "01 1 1 S 0.7\n01 0 2 S\n01 3 2 S 1\n02 1 0 P\n", "0-0 2-1 ||| -0.5\n\n"],
+)  # fmt: skip
+def test_links_of_every_producer_are_read_alike(tmp_path, text):
+    path = tmp_path / "links"
+    path.write_text(text)
+    assert [row for row in read_links(path) if row] == [((0, 0), (2, 1))]
+
+
+@pytest.mark.parametrize("text", ["0-0 1p2\n", "0-0 *1-2\n", "0-0 1?2\n", "1 1 1 S\n1 2 3 P\n"])
+def test_possible_links_count_as_links_and_that_is_said(tmp_path, text):
+    path = tmp_path / "links"
+    path.write_text(text)
+    (gold,) = read_gold(path)
+    assert gold == (((0, 0),), ((0, 0), (1, 2)))
+    with pytest.warns(CorpusWarning, match="only possible; they count as links here"):
+        assert list(read_links(path)) == [((0, 0), (1, 2))]
 
 
 near_positions = st.integers(0, 7)

@@ -116,6 +116,44 @@ def test_the_lines_that_change_gold_links(tmp_path, run_cli):
         assert (done.stdout, done.stderr) == ("0.00\n", "")
 
 
+@pytest.mark.parametrize("change", ["swapped", "from one"])
+def test_links_that_count_or_point_otherwise_are_named_wherever_links_are_read(
+    files, tmp_path, run_cli, change
+):
+    """Two commands compare files of links, two have the texts."""
+    links = [*(["0-1 1-0 2-3", "0-2", "1-0 3-1", "0-0 2-1"] * 10)]
+    other = {
+        "swapped": [" ".join(link[::-1] for link in line.split()) for line in links],
+        "from one": [re.sub(r"\d", lambda d: str(int(d[0]) + 1), line) for line in links],
+    }[change]
+    write_lines(tmp_path / "links", links)
+    write_lines(tmp_path / "other", other)
+    write_lines(tmp_path / "src", ["a b c d"] * 40)
+    write_lines(tmp_path / "hyp", ["x y z v"] * 40 if change == "from one" else ["x y z"] * 40)
+    given = ("--src", "src", "--ref-links", "links", "--links", "other")
+    said = {"swapped": "perl -pe 's/(\\d+)(\\D)(\\d+)/$3$2$1/g' other > NEW",
+            "from one": "s/(\\d+)(\\D)(\\d+)/($1-1).$2.($3-1)/ge' other > NEW"}[change]  # fmt: skip
+    if change == "swapped":  # three words of the output, four of the source
+        write_lines(tmp_path / "other", ["0-0 1-3"] * 40)
+        write_lines(tmp_path / "links", ["0-0 3-1"] * 40)
+    for arguments in (
+        ("drop", "hyp", "hyp", *given), ("compare", "hyp", "-r", "hyp", "-m", "drop", *given),
+        ("align", "aer", "links", "other"), ("align", "symmetrize", "links", "other"),
+    ):  # fmt: skip
+        done = run_cli(*arguments, cwd=tmp_path, check=False)
+        assert said in " ".join(done.stderr.split()), arguments
+
+
+def test_a_joined_corpus_is_read_as_two_texts(files, tmp_path, run_cli):
+    write_lines(tmp_path / "joined", map(" ||| ".join, zip(SOURCES, TARGETS, strict=True)))
+    run_cli("align", "train", "joined", "-o", "model", cwd=tmp_path)
+    assert (tmp_path / "model").read_bytes() == (files / "model").read_bytes()
+    done = run_cli(
+        "align", "apply", "model", "-", stdin="a ||| b ||| c\n", cwd=tmp_path, check=False
+    )
+    assert "standard input: line 1 has 2 marks ' ||| '" in done.stderr
+
+
 def error_of(run_cli, status, *arguments, cwd, **options):
     done = run_cli("align", *arguments, check=False, cwd=cwd, **options)
     assert done.returncode == status

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import click
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import AlignedChecks, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
-from coverage_eval.align.links import read_link_pairs
+from coverage_eval.align.links import (
+    compare_positions,
+    look_for_other_positions,
+    read_link_pairs,
+)
 from coverage_eval.cli.alignment_options import symmetrize_option
 from coverage_eval.cli.command import Group
 from coverage_eval.cli.help import GROUPS, option
@@ -31,7 +36,7 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import OTHER_ORDER, combine_findings
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.files import Text, file_name
-from coverage_eval.core.machine import counted, parts, progress_bar
+from coverage_eval.core.machine import DiskList, counted, parts, progress_bar
 from coverage_eval.core.metric import Formula, Score, Statistics
 from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.text_checks import TextChecks
@@ -165,10 +170,15 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
     Example:
       coverage-eval align symmetrize forward.links reverse.links --symmetrize union -o union.links
     """
-    joined = (
-        word_links.symmetrize(forward, reverse, symmetrize)
-        for forward, reverse in read_link_pairs(fwd, rev)
-    )
+    pairs = DiskList(read_link_pairs(fwd, rev))
+    first = [*islice(pairs, 1000)]
+    names = [file_name(name) for name in (fwd, rev)]
+    for index, name in enumerate(names):
+        echo_findings(look_for_other_positions((pair[index] for pair in first), name))
+    if first:
+        forward, reverse = zip(*first, strict=True)
+        echo_findings(compare_positions(reverse, forward, names[1], names[0]))
+    joined = (word_links.symmetrize(*pair, symmetrize) for pair in pairs)
     print_lines(map(word_links.format_links, joined), output)
 
 
@@ -195,7 +205,9 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
     else:
         figures = [formula] if output.score_only else [formula, *others]
         report = score_report([_score(figure, statistics, output.resamples) for figure in figures])
-    findings = check_gold(*zip(*rows, strict=True), name=file_name(gold))
+    findings = check_gold(
+        *zip(*rows, strict=True), name=file_name(gold), links_name=file_name(links)
+    )
     echo_findings(findings, strict=strict)
     show(with_findings(report, findings), output)
 
