@@ -41,7 +41,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention.inputs import AttentionError, BoolArray, FloatArray
+from coverage_eval.attention.inputs import (
+    AttentionError,
+    BoolArray,
+    FloatArray,
+    usable_positions,
+)
 
 
 def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -278,6 +283,4 @@ def _bounds(u: ArrayLike, attention: FloatArray) -> FloatArray:
 
 
 def _usable(mask: ArrayLike | None, attention: FloatArray) -> BoolArray:
-    if mask is None:
-        return np.ones((1,) * attention.ndim, dtype=np.bool_)
-    return np.broadcast_to(np.asarray(mask, dtype=np.bool_), attention.shape)
+    return np.broadcast_to(usable_positions(mask), attention.shape)

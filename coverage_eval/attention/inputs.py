@@ -81,14 +81,15 @@ def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike |
         mask: True where a position may be used, broadcast against the scores; None for all.
 
     Raises:
-        AttentionError: no axis, shapes that do not broadcast, complex or text input, a row
-            without a usable position, a NaN or +inf score, a NaN or negative bound.
+        AttentionError: no axis, shapes that do not broadcast, complex or text input, a mask that is
+            not boolean, a row without a usable position, a NaN or +inf score, a NaN or negative
+            bound.
         InfeasibleBoundsError: bounds of a row that sum to less than 1 beyond rounding.
     """
     scores, bounds = _real(z, "scores"), _real(u, "upper bounds")
     if bounds.ndim == 0:  # a single number as bound must not turn float32 scores into float64
         bounds = bounds.astype(scores.dtype)
-    usable = np.asarray(True if mask is None else mask, dtype=np.bool_)
+    usable = usable_positions(mask)
     shapes = scores.shape, bounds.shape, usable.shape
     try:
         shape = np.broadcast_shapes(*shapes)
@@ -110,6 +111,22 @@ def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike |
     bound_rows, tight = _check_bounds(bound_rows, float(np.finfo(bounds.dtype).eps), batch)
     dtype = np.result_type(scores, bounds)
     return Rows(score_rows, top, bound_rows, tight, shape, axis, dtype)
+
+
+def usable_positions(mask: ArrayLike | None) -> BoolArray:
+    """Where a position may be used, in the mask's shape; None stands for everywhere.
+
+    Raises:
+        AttentionError: the mask is not boolean. Numbers have opposite meanings: in a mask that is
+            added to scores, -inf is padding and 0 a word; in one of 0 and 1, 0 is padding.
+    """
+    array = np.asarray(True if mask is None else mask)
+    if array.dtype != np.bool_:
+        raise AttentionError(
+            f"a mask must be boolean, True where a position may be used, not {array.dtype}: pass "
+            "mask == 0 for a mask of 0 and -inf, or mask == 1 for one of 1 and 0"
+        )
+    return np.asarray(array, dtype=np.bool_)
 
 
 def row_sums(values: FloatArray) -> Float64Array:

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coverage_eval.attention.inputs import AttentionError, Float64Array
+from coverage_eval.attention.inputs import AttentionError, Float64Array, usable_positions
 
 CoverageForm = Literal["paper", "wu", "summary"]
 
@@ -48,8 +48,8 @@ def coverage_penalty(
         ``[...]`` float64, at most 0 for β >= 0; 0 for a source without words.
 
     Raises:
-        AttentionError: negative or NaN coverage, an unknown form, ε not in (0, 1], or a weight
-            that is not finite or makes a finite penalty infinite.
+        AttentionError: negative or NaN coverage, an unknown form, a mask that is not boolean, ε not
+            in (0, 1], or a weight that is not finite or makes a finite penalty infinite.
     """
     if form not in get_args(CoverageForm):
         raise AttentionError(f"unknown coverage penalty {form!r}: use 'paper', 'wu' or 'summary'")
@@ -57,7 +57,7 @@ def coverage_penalty(
         raise AttentionError(f"epsilon must be above 0 and at most 1, not {epsilon}")
     values = np.asarray(coverage, dtype=np.float64)
     if mask is not None:
-        values = np.where(mask, values, 1.0)  # 1 costs nothing in any form
+        values = np.where(usable_positions(mask), values, 1.0)  # 1 costs nothing in any form
     if not np.all(values >= 0):
         raise AttentionError("coverage must be at least 0: it is a sum of attention")
     if beta == 0:

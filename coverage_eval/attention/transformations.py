@@ -49,7 +49,7 @@ def softmax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) -> F
 
     Returns:
         Attention of the shape of ``z``, in [0, 1], summing to 1 along ``axis``; 0 at padding.
-        float32 stays float32, everything else becomes float64.
+        float16 and float32 give float32, everything else float64.
 
     Raises:
         AttentionError: a NaN or +inf score, or a row without a usable position; names the row.
@@ -75,7 +75,7 @@ def sparsemax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) ->
 
     Returns:
         Attention of the shape of ``z``, in [0, 1], summing to 1 along ``axis``, exactly 0 off the
-        support. float32 stays float32, everything else becomes float64.
+        support. float16 and float32 give float32, everything else float64.
 
     Raises:
         AttentionError: a NaN or +inf score, or a row without a usable position; names the row.
@@ -113,7 +113,7 @@ def constrained_softmax(
 
     Returns:
         Attention of the broadcast shape, 0 <= α <= u, summing to 1 along ``axis``. Bounds that
-        sum to 1 are returned exactly. float32 if all input is, else float64.
+        sum to 1 are returned exactly. float32 if all input is float16 or float32, else float64.
 
     Raises:
         AttentionError: a NaN or +inf score, a NaN or negative bound, or a row without a usable
@@ -166,7 +166,7 @@ def constrained_sparsemax(
     Returns:
         Attention of the broadcast shape, 0 <= α <= u, summing to 1 along ``axis``, exactly 0 off
         the support and exactly u at the bound. Bounds that sum to 1 are returned exactly.
-        float32 if all input is, else float64.
+        float32 if all input is float16 or float32, else float64.
 
     Raises:
         AttentionError: a NaN or +inf score, a NaN or negative bound, or a row without a usable

@@ -154,7 +154,10 @@ scoring_options = shared(
         help="Print this many of the worst segments: their texts with the errors in brackets, or "
         "rows with --sentence-level.",
     ),
-    option("--confidence", is_flag=True, help="Add a 95% bootstrap interval."),
+    option(
+        "--confidence", is_flag=True,
+        help="Add a 95% bootstrap interval; of errors, it allows for one more.",
+    ),
     option(
         "--resamples", default=DEFAULT_RESAMPLES, type=click.IntRange(1, MAX_RESAMPLES),
         group="Output", help="Number of resamples for --confidence.",

@@ -12,15 +12,15 @@ from coverage_eval.comparison.facts import statistics_by_system, unusable_system
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import warn_of
-from coverage_eval.core.metric import Floats, Metric
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import (
     Difference,
     Pair,
+    Resampled,
     SignificanceTest,
     holm,
     pair_tests,
-    percentile_interval,
     sample_scores,
 )
 from coverage_eval.core.tokenizers import Segment
@@ -120,7 +120,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
     columns = statistics_by_system(result, metrics)
-    sampled: Sequence[Mapping[str, Floats]] = [{}] * len(columns)
+    sampled: Sequence[Mapping[str, Resampled]] = [{}] * len(columns)
     tested: Sequence[Mapping[Pair, Difference]] = [{}] * len(columns)
     if test.resamples:
         sampled = sample_scores(columns, test.resamples, test.seed)
@@ -145,7 +145,7 @@ def _compare_scores(
     result: Result,
     name: str,
     baseline: str,
-    sampled: Mapping[str, Floats],
+    sampled: Mapping[str, Resampled],
     tested: Mapping[Pair, Difference],
     seed: int,
 ) -> dict[str, ComparedScore]:
@@ -162,7 +162,7 @@ def _compare_scores(
     adjusted = dict(zip(tested, holm(p_values), strict=True))
     cells = {}
     for system, score in scores.items():
-        interval = percentile_interval(sampled[system], seed=seed) if sampled else None
+        interval = sampled[system].interval(seed) if sampled else None
         is_best = score.score == best and system not in unusable
         cell = ComparedScore(replace(score, interval=interval), best=is_best)
         if system != baseline:
@@ -170,7 +170,7 @@ def _compare_scores(
             cell = replace(cell, difference=difference)
             if sampled:
                 changes = sampled[system] - sampled[baseline]
-                cell = replace(cell, difference_interval=percentile_interval(changes, seed=seed))
+                cell = replace(cell, difference_interval=changes.interval(seed))
             lower = system if difference < 0 else baseline
             if tested and not (difference and lower in unusable):
                 pair = (system, baseline)

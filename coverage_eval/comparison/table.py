@@ -395,7 +395,9 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     notes = [f"{_segments(comparison)}."]
     if test.resamples:
         resamples = f"{test.resamples:,} resamples, seed {test.seed}"
-        notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}).")
+        of_errors = [metric.name for metric in metrics.values() if metric.error_unit is not None]
+        more = f"; upper end of {', '.join(of_errors)}: with one more error" if of_errors else ""
+        notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}{more}).")
         if len(comparison.rows) > 1:
             notes.append(
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, {resamples}; "

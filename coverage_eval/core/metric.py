@@ -98,6 +98,8 @@ class Interval:
         level: Confidence level, such as 0.95.
         resamples: Number of bootstrap resamples.
         seed: Seed of the random numbers.
+        method: ``"percentile"``, or ``"percentile, one more error"``, whose upper end allows for
+            errors that the sample has not (:func:`coverage_eval.core.significance.sample_scores`).
     """
 
     low: float
@@ -105,6 +107,7 @@ class Interval:
     level: float
     resamples: int
     seed: int
+    method: str
 
 
 def interval_ends(interval: Interval | None) -> tuple[float | None, float | None]:
@@ -227,6 +230,10 @@ class Formula:
     """The type of the statistics: int64 for counts, or float64."""
     undefined: ClassVar[str]
     """Why :meth:`formula` gives NaN for a corpus, and what to do."""
+    error_unit: ClassVar[tuple[float, ...] | None] = None
+    """The statistics of the least error, for a sum of errors that may be rare: one unit of
+    :meth:`errors`, and what it adds to the denominator. Intervals then end at what one more error
+    may add; None for a score of everything, such as BLEU."""
     factor: ClassVar[float] = 100.0
     """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
     limits: ClassVar[str] = ""
@@ -253,6 +260,10 @@ class Formula:
         numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(denominator > 0, self.factor * numerator / denominator, np.nan)
+
+    def errors(self, statistics: Statistics) -> Floats:
+        """The size of the errors in statistics ``[..., k]``; by default the first of them."""
+        return np.asarray(statistics, dtype=np.float64)[..., 0]
 
     def settings(self) -> Mapping[str, object]:
         """The settings in the signature; by default every field of the dataclass."""

@@ -110,7 +110,9 @@ def bootstrap_interval(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
 ) -> Interval:
-    """95% percentile bootstrap interval of a corpus score (Koehn, EMNLP 2004).
+    """95% bootstrap interval of a corpus score (Koehn, EMNLP 2004).
+
+    Its ends are percentiles of :func:`sample_scores`, the upper one with one more error.
 
     Args:
         metric: The metric of the statistics.
@@ -128,27 +130,55 @@ def bootstrap_interval(
         message = f"{len(statistics)} segments are too few for a reliable interval"
         warnings.warn(message, CorpusWarning, stacklevel=2)
     (sampled,) = sample_scores([(metric, {"": statistics})], resamples, seed)
-    return percentile_interval(sampled[""], seed=seed)
+    return sampled[""].interval(seed)
 
 
-def percentile_interval(scores: Floats, *, seed: int) -> Interval:
-    """The interval of :func:`bootstrap_interval` from resampled scores ``[resamples]``.
+@dataclass(frozen=True)
+class Resampled:
+    """Bootstrap scores of a system, or differences of two; NaN where one is undefined.
 
-    Raises:
-        DataError: The score is undefined in every resample.
+    Attributes:
+        lower: What the lower end of an interval is a percentile of, ``[resamples]``.
+        upper: The same for the upper end; ``lower`` itself for metrics without an
+            :attr:`~coverage_eval.core.metric.Formula.error_unit`.
     """
-    if np.isnan(scores).all():
-        raise DataError(
-            "no interval: the score is undefined in all resamples; draw more, or score more text"
-        )
-    low, high = np.nanpercentile(scores, [_TAIL, 100 - _TAIL])
-    return Interval(float(low), float(high), _LEVEL, len(scores), seed)
+
+    lower: Floats
+    upper: Floats
+
+    def __sub__(self, other: Resampled) -> Resampled:
+        return Resampled(self.lower - other.upper, self.upper - other.lower)
+
+    def interval(self, seed: int) -> Interval:
+        """The 95% interval.
+
+        Args:
+            seed: The seed of the resamples.
+
+        Raises:
+            DataError: The score is undefined in every resample.
+        """
+        if np.isnan(self.lower).all():
+            raise DataError(
+                "no interval: the score is undefined in all resamples; draw more, or score more "
+                "text"
+            )
+        low = float(np.nanpercentile(self.lower, _TAIL))
+        high = float(np.nanpercentile(self.upper, 100 - _TAIL))
+        method = "percentile" if self.upper is self.lower else "percentile, one more error"
+        return Interval(low, high, _LEVEL, len(self.lower), seed, method)
 
 
 def sample_scores(
     columns: Sequence[tuple[Formula, Systems]], resamples: int, seed: int
-) -> list[dict[str, Floats]]:
+) -> list[dict[str, Resampled]]:
     """Bootstrap scores of several metrics and systems, the same segments drawn for all of them.
+
+    A sample without an error is no proof that there are none: its percentiles are 0 and 0. So the
+    upper end of a sum of errors comes from resamples of the sample with one more segment, which has
+    nothing but an error of the mean size of those seen, or of one unit if that is more (after Fay
+    and Feuer, Statistics in Medicine 16 (1997) 791–801, who do this to a weighted sum of Poisson
+    counts). As errors become frequent, the end becomes the percentile.
 
     Args:
         columns: Metrics, each with the statistics ``[segments, k]`` of every system.
@@ -156,7 +186,7 @@ def sample_scores(
         seed: Seed of the random numbers.
 
     Returns:
-        For each metric the scores ``[resamples]`` of each system.
+        For each metric the scores of each system.
 
     Raises:
         TypeError: ``resamples`` or ``seed`` is not a whole number.
@@ -165,11 +195,27 @@ def sample_scores(
     require_integer("resamples", resamples, 1, MAX_RESAMPLES)
     require_integer("seed", seed, 0)
     arrays = [stack_rounded(systems) for _, systems in columns]
-    sums = _weighted_sums(resample_counts(len(arrays[0]), resamples, seed), arrays)
-    return [
-        dict(zip(systems, metric.formula(of_metric).T, strict=True))
-        for (metric, systems), of_metric in zip(columns, sums, strict=True)
-    ]
+    segments = len(arrays[0])
+    sums = _weighted_sums(resample_counts(segments, resamples, seed), arrays)
+    # How often each resample draws the segment more, by numbers that no draw above has used.
+    drawn = np.random.default_rng([seed, 1]).binomial(segments + 1, 1 / (segments + 1), resamples)
+    sampled = []
+    for (metric, systems), array, of_metric in zip(columns, arrays, sums, strict=True):
+        lower = upper = list(metric.formula(of_metric).T)
+        if metric.error_unit is not None:
+            more = [_one_more_error(metric, array[:, index]) for index in range(len(systems))]
+            upper = list(metric.formula(of_metric + drawn[:, None, None] * np.array(more)).T)
+        sampled.append(dict(zip(systems, map(Resampled, lower, upper), strict=True)))
+    return sampled
+
+
+def _one_more_error(metric: Formula, statistics: Statistics) -> Floats:
+    """The statistics ``[k]`` of an error of the mean size, at least one unit."""
+    unit, sizes = np.array(metric.error_unit, dtype=np.float64), metric.errors(statistics)
+    is_error = sizes > 0
+    if not is_error.any():
+        return unit
+    return unit * max(1.0, float(sizes[is_error].mean() / metric.errors(unit)))
 
 
 def _weighted_sums(weights: Iterable[Floats], arrays: Sequence[Floats]) -> list[Floats]:
@@ -224,7 +270,7 @@ def pair_tests(
     test: str = "bootstrap",
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
-    sampled: Sequence[Mapping[str, Floats]] | None = None,
+    sampled: Sequence[Mapping[str, Resampled]] | None = None,
 ) -> list[dict[Pair, Difference]]:
     """Compare pairs of systems on the same segments, by several metrics.
 
@@ -258,7 +304,10 @@ def pair_tests(
         return [{} for _ in columns]
     arrays = [stack_rounded(systems) for _, systems in columns]
     if test == "bootstrap":
-        resampled = sampled or sample_scores(columns, resamples, seed)
+        resampled = [
+            {system: draws.lower for system, draws in of_metric.items()}
+            for of_metric in sampled or sample_scores(columns, resamples, seed)
+        ]
     else:  # sums over the kept segments of each trial
         sums = _weighted_sums(swap_masks(len(arrays[0]), resamples, seed), arrays)
         resampled = [

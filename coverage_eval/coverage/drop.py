@@ -54,6 +54,8 @@ class AlignedMetric(FixedMetric):
     )
 
     measures: ClassVar[Measure] = Measure.COVERAGE
+    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)
+    """A word that was expected and is lost, so that no interval ends above 100."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

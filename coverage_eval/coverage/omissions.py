@@ -82,6 +82,7 @@ class FlaggedSegments(TextMetric):
     model_purpose: ClassVar[str] = "omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
     higher_is_better: ClassVar[bool] = False
+    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
 

@@ -106,6 +106,7 @@ class DocumentShare(FixedMetric):
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
     higher_is_better: ClassVar[bool] = False
     decides_verdicts: ClassVar[bool] = False
+    error_unit: ClassVar[tuple[float, ...] | None] = (10.0, 10.0)  # a short line or passage
 
     def settings(self) -> dict[str, object]:
         """None: how outputs were cut is added to the signature of every score."""

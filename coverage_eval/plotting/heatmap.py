@@ -80,14 +80,12 @@ def attention_heatmap(
         title: set above the map; by default "attention".
 
     Returns:
-        The Axes with the map. Its child axes are the margin and the scale.
+        The Axes with the map. Its child axes are the margin and the scale. Saving or showing it
+        warns once (:class:`UserWarning`) if no installed font has some of the characters.
 
     Raises:
         DataError: shapes and texts disagree, an entry is no weight, or the scale is unknown.
         TypeError: weights without words.
-
-    Warns:
-        MissingGlyphWarning: no installed font has some of the characters.
     """
     weights, source, hypothesis = _with_words(attention, source, hypothesis)
     margin = fertility is not None if margin is None else margin

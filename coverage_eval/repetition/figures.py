@@ -91,6 +91,7 @@ class SeqRep(SegmentRatio):
     n: int = 4
 
     name: ClassVar[str] = "seq-rep"
+    error_unit: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """The repeated share of one segment's n-grams, and 1."""
@@ -114,6 +115,7 @@ class TailLoop(SegmentRatio):
     max_words: int = 90
 
     name: ClassVar[str] = "tail-loop"
+    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """1 for a flagged segment, else 0; and 1."""
@@ -154,6 +156,7 @@ class TNG(SegmentRatio):
     t: int = 2
 
     name: ClassVar[str] = "TNG"
+    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
 
     def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:

@@ -138,6 +138,9 @@ class REP(TokenMetric):
         "lacks, and misses repetitions in other words. It is per 100 reference words and has no "
         "upper bound, so it is not a percentage."
     )
+    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 0.5, 0.0)
+    """The mean of a phrase said twice (2 n-grams, as the reference lacks it) and a word said twice
+    in a row: 2 by the default weights."""
     norm: ClassVar[str] = "refwords"
     in_letters: ClassVar[bool] = False
     """Whether repeated words count, too, and each repetition by its letters."""
@@ -169,9 +172,13 @@ class REP(TokenMetric):
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
-        ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        weighted = np.stack([self.w1 * ngrams + self.w2 * words, length], axis=-1)
-        return super().formula(weighted)
+        length = np.asarray(summed, dtype=np.float64)[..., -1]
+        return super().formula(np.stack([self.errors(summed), length], axis=-1))
+
+    def errors(self, statistics: Statistics) -> NDArray[np.float64]:
+        """The sum σ of the formula: w1 · repeated n-grams + w2 · repeated words."""
+        ngrams, words, _ = np.moveaxis(np.asarray(statistics, dtype=np.float64), -1, 0)
+        return np.asarray(self.w1 * ngrams + self.w2 * words)
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The statistics of each segment: both sums of the formula without their weights, words."""
@@ -343,6 +350,8 @@ class LetterREP(REP):
         "letters_of_repeated_words",
         "reference_words",
     )
+    error_unit: ClassVar[tuple[float, ...] | None] = (5.0, 10.0, 0.0)
+    """A word of five letters twice in a row."""
     limits: ClassVar[str] = (
         "REP in letters is made to find segments with repetitions: longer words count more, and a "
         "repeated word counts once as a word and once as part of a phrase. It is not a percentage "

@@ -21,6 +21,7 @@ from corpora import SCORED, Corpus, Translator, load_corpora, train
 from documents import document_tables
 from figure import pictures
 from flags import false_alarms, labelled_tables
+from intervals import intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors
 from peers import peer_tables
@@ -98,6 +99,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "parts": parts_table(every),
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
+        "intervals": intervals_table(data, corpora[0]),
         **labelled_tables(data, corpora[0]),
         **known_truth(data, corpora[0]),
         **loop_tables(data),
@@ -108,7 +110,8 @@ def filled(tables: Path) -> str:
     """The page, with the figures of the tables in a folder."""
     found = _read(tables)
     runs = found["peers"].groupby(["corpus", "peers"]).mean(numeric_only=True).reset_index()
-    return fill((HERE / "page.md").read_text(encoding="utf-8"), {**found, "mean of runs": runs})
+    more = {"mean of runs": runs, "intervals least": least_held(found["intervals"])}
+    return fill((HERE / "page.md").read_text(encoding="utf-8"), {**found, **more})
 
 
 def _read(tables: Path) -> Tables:

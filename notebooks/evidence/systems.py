@@ -11,7 +11,7 @@ from scores import by
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Texts
 from coverage_eval.core.metric import Metric
-from coverage_eval.core.significance import pair_tests, percentile_interval, sample_scores
+from coverage_eval.core.significance import pair_tests, sample_scores
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.repetition.rep import REP
 from tests.planting import inject_lines
@@ -45,7 +45,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> pd.DataFrame:
         statistics = _count(corpus, systems, metric)
         (sampled,) = sample_scores([(metric, statistics)], 1000, 1)
         for row, (name, counted) in zip(rows, statistics.items(), strict=True):
-            interval = percentile_interval(sampled[name], seed=1)
+            interval = sampled[name].interval(1)
             row[label] = float(metric.formula(counted.sum(axis=0)))
             row |= {f"{label}, low": interval.low, f"{label}, high": interval.high}
     return pd.DataFrame(rows)

@@ -12,7 +12,10 @@ from coverage_eval.attention import (
     AttentionError,
     InfeasibleBoundsError,
     constrained_softmax,
+    constrained_softmax_vjp,
     constrained_sparsemax,
+    constrained_sparsemax_vjp,
+    coverage_penalty,
     softmax,
     sparsemax,
 )
@@ -147,3 +150,20 @@ def test_bounds_are_broadcast_against_scores(transform):
     np.testing.assert_allclose(
         transform(z.T, u[:, None], axis=0), transform(z, u).T, rtol=0, atol=1e-15
     )
+
+
+@every
+@pytest.mark.parametrize("mask", [[0.0, -np.inf, 0.0], [1.0, 0.0, 1.0], [1, 0, 1], ["x"] * 3])
+def test_a_mask_that_is_not_boolean_is_refused(transform, mask):
+    """A mask that is added to scores would otherwise give all weight to padding."""
+    with pytest.raises(AttentionError, match=r"boolean.*mask == 0"):
+        transform(np.zeros(3), mask=mask)
+
+
+def test_gradients_and_penalties_refuse_such_masks_too():
+    alpha, mask = np.full(3, 1 / 3), np.array([0.0, -np.inf, 0.0])
+    for gradient in (constrained_softmax_vjp, constrained_sparsemax_vjp):
+        with pytest.raises(AttentionError, match="boolean"):
+            gradient(alpha, alpha, np.ones(3), mask=mask)
+    with pytest.raises(AttentionError, match="boolean"):
+        coverage_penalty(alpha, mask=mask)

@@ -39,7 +39,7 @@ def test_text_has_figures_intervals_p_values_and_signatures(comparison):
     assert row[-2:] == ["100.00", "0.00"]
     for signature in comparison.signatures.values():
         assert signature in lines
-    assert "95% interval (percentile bootstrap, 50 resamples, seed 1)" in text
+    assert "95% interval (percentile bootstrap, 50 resamples, seed 1; upper end of REP: " in text
     assert "Holm-corrected in each metric over the systems, in the verdict over all pairs" in text
     for system, cells in comparison.rows.items():
         for cell in cells.values():
