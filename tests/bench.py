@@ -12,14 +12,17 @@ import sys
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval import Aligner, attention
+from coverage_eval.cli.main import main
 from coverage_eval.core.batches import Row
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.drop import DROP
@@ -219,8 +222,38 @@ def training_step(transformation: str, device: str) -> Work:
     return step
 
 
+def long_lines() -> None:
+    """A line of 40,000 words beside one of 10,000, which takes a quarter or more if linear."""
+    words = " ".join(read("en", 4000)).split()[:40_000]
+    others = read("de", 60)
+    kinds: dict[str, Callable[[int], str]] = {
+        "one word": lambda size: " ".join(["word"] * size),
+        "words": lambda size: " ".join(words[:size]),
+        "numbers": lambda size: " ".join(map(str, range(size))),
+        "one token": lambda size: "word" * size,
+        "spaces": lambda size: f"word{'     ' * size}word",
+        "marks": lambda size: "a. " * size,
+        "bold text": lambda size: "**a " * size,
+        "a link": lambda size: "a.b-" * size,
+        "notes": lambda size: "Note: " * size,
+    }
+    with TemporaryDirectory() as folder, Path(os.devnull).open("w") as nothing:
+        for kind, make in kinds.items():
+            works = []
+            for size in (40_000, 10_000):
+                hyp, ref = (str(Path(folder, f"{name}{size}")) for name in ("hyp", "ref"))
+                for name, line in ((hyp, make(size)), (ref, make(size + 1))):
+                    Path(name).write_text("\n".join([*others, line]), encoding="utf-8")
+                works.append(
+                    partial(main, ["compare", hyp, "-m", "bleu,rep", "-r", ref, "-s", ref])
+                )
+            with redirect_stdout(nothing), redirect_stderr(nothing):
+                long, short = fastest(*works, rounds=2)
+            show(f"compare with a line of 40,000 words: {kind}", long, "10,000", short / long)
+
+
 PARTS: dict[str, Work] = {
-    "rep": rep, "aligner": aligner, "resampling": resampling,
+    "rep": rep, "aligner": aligner, "resampling": resampling, "long_lines": long_lines,
     "transformations": transformations,
 }  # fmt: skip
 

@@ -28,7 +28,7 @@ from coverage_eval.core.json_values import field_names, find_field, parse_object
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )
-_LINE_ENDS = re.compile(r"[ \t]*[\r\n]+\s*")
+_LINE_ENDS = re.compile(r"(?<![ \t])[ \t]*[\r\n]+\s*")
 """A line break inside a cell, with the spaces around it."""
 
 _KINDS = {

@@ -226,6 +226,9 @@ OTHERWISE_SPLIT = 0.04
 outputs of real systems, 0.2% in Japanese from the same segmenter, 9% where long words were cut in
 two, 10 to 20% in untokenised text, 70% in text split into letters."""
 
+MAX_WORDS, MAX_LETTERS = 500, 5000
+"""The beginning of a segment in which words are looked for in pieces, however long it is."""
+
 
 def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
     """Texts whose words are split in other places than those of the first reference."""
@@ -236,8 +239,9 @@ def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
         for whole, parts in ((text, first), (first, text)):
             words, split = 0, []
             for row, other_row in zip(whole.rows, parts.rows, strict=True):
-                known, joined, spaced = set(other_row), "".join(other_row), " ".join(other_row)
-                longer = [token for token in row if len(token) > 1]
+                known = set(other_row)
+                joined, spaced = (glue.join(other_row)[:MAX_LETTERS] for glue in ("", " "))
+                longer = [token for token in row[:MAX_WORDS] if len(token) > 1]
                 words += len(longer)
                 split += [t for t in longer if t not in known and t in joined and t not in spaced]
             share = len(split) / max(words, MIN_CASED)

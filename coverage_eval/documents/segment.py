@@ -57,7 +57,7 @@ MAX_UNKNOWN = 0.5
 MIN_SAME = 0.6
 """A second piece of a line says it again if it shares this many of the words of the longer one."""
 
-_LINE_END = re.compile(r"\s*\n\s*")
+_LINE_END = re.compile(r"(?<!\s)\s*\n\s*")
 
 
 @dataclass(frozen=True)

@@ -154,8 +154,11 @@ _REFUSAL = re.compile(rf"(?i)^\W*(?:{PHRASES['refusals']})")
 _EXCUSE = re.compile(rf"(?i)\b(?:{PHRASES['excuses']})\b|{PHRASES['unspaced excuses']}")
 _TASK = re.compile(rf"(?i){_ABOUT}|{PHRASES['tasks']}")
 _TOKENISED = re.compile(
-    rf" +(?=[,.'’、，]|n['’]t\b)|(?<=['’]) +(?=\w)|(?<=[、，{UNSPACED}]) +(?=[{UNSPACED}])"
+    rf"(?<! ) +(?=[,.'’、，]|n['’]t\b)|(?<=['’]) +(?=\w)|(?<=[、，{UNSPACED}]) +(?=[{UNSPACED}])"
 )
+
+WINDOW = 4000
+"""Characters at the beginning and at the end of an output in which phrases are looked for."""
 
 WHOLE = 0.8
 """Share of an output that is a beginning without an explanation, from which on it is all of it."""
@@ -173,9 +176,10 @@ def find_affixes(
         start = next((pieces[:n] for n in sizes if pieces[:n] in profile.starts), ())
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in profile.closings), ())
     colons, expected = (text.count(":") + text.count("：") for text in (output.text, source.text))
-    if not start and colons > expected and (found := _PREAMBLE.search(output.text)):
+    if not start and colons > expected and (found := _PREAMBLE.search(output.text[:WINDOW])):
         start = () if _ABOUT_TRANSLATION.search(source.text) else ParsedSegment.of(found[0]).pieces
-    if not closing and (found := _NOTE.search(_joined(output.text))) and found.start() > 0:
+    joined = _joined(output.text)
+    if not closing and (found := _NOTE.search(joined, len(joined) - WINDOW)) and found.start():
         closing = () if _HAS_NOTE.search(source.text) else ParsedSegment.of(found[0]).pieces
     return start, closing
 
@@ -193,7 +197,7 @@ def is_refusal(
     """
     if start and len(start) >= WHOLE * len(output.pieces):
         return True
-    text = _joined(output.text)
+    text = _joined(output.text)[:WINDOW]
     if _REFUSAL.search(text) is None or _EXCUSE.search(_joined(source.text)):
         return False
     # The source may have the excuse in a language that is not listed; then its length fits.

@@ -60,7 +60,7 @@ MIN_TRANSLATABLE = 2
 NEARLY = 0.8
 """Words of the output that are the source's, for it to be nearly a copy."""
 
-_LINK = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
+_LINK = re.compile(r"(?<!\S)(?:\S+://|\S[^\s@]*@\S+\.)\S+|www\.\S+")
 
 
 def what_is_copied(
@@ -106,7 +106,7 @@ def _count_translatable(
 
 
 _CODE = re.compile(
-    rf"^\s*(?:[$#>]\s+)?(?:{PHRASES['commands']})\b.*[^.!?…。]\s*$|[;{{}}]\s*$", re.IGNORECASE
+    rf"^\s*(?:[$#>]\s+)?(?:{PHRASES['commands']})\b.*[^.!?…。\s]\s*$|[;{{}}]\s*$", re.IGNORECASE
 )
 _CODE_MARK = re.compile(r"[{}()\[\];=<>|\\$_/#&*+~^@`]+|(?<!\S)--?[A-Za-z]")
 CODE_SHARE = 1 / 3

@@ -12,8 +12,10 @@ _SPECIAL = re.compile(r"</?s>|<\|[a-z_]+\|>|<(?:eos|bos|pad|unk)>|\[/?INST\]", r
 
 _MARKUP: Mapping[str, re.Pattern[str]] = {
     "a code fence": re.compile(r"```|~~~"),
-    "bold text": re.compile(r"\*\*(?=\S).+?(?<=\S)\*\*|__(?=\w).+?(?<=\w)__", re.DOTALL),
-    "a heading": re.compile(r"^\s*#{1,6}\s+\w", re.MULTILINE),
+    "bold text": re.compile(
+        r"\*\*(?=\S)(?:[^*]|\*(?!\*))+(?<=\S)\*\*|__(?=\w)(?:[^_]|_(?!_))+(?<=\w)__"
+    ),
+    "a heading": re.compile(r"^[^\S\n]*#{1,6}\s+\w", re.MULTILINE),
     "a special token": _SPECIAL,
     "a tag": re.compile(r"</?(?:translation|output|answer|text|result|target)>", re.IGNORECASE),
 }

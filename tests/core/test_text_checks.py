@@ -19,7 +19,7 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity, warn_of
 from coverage_eval.core.line_order import LAGS, count_shared
-from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS
+from coverage_eval.core.text_checks import LENGTH_CHECKS, MAX_LETTERS, WORD_CHECKS
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import tokenize
 from tests.core.corrupt import (
@@ -154,6 +154,20 @@ def test_a_spoiled_output_is_named_with_what_to_do(spoiled, check, said):
     (found,) = findings(seen)
     assert (name(found), found.texts) == (check, ("hyp",))
     assert said in found.message
+
+
+def test_pieces_are_looked_for_in_the_beginning_of_a_long_line():
+    pieces = confuse(targets(), seed=9)
+    halves = [[[token[:2], token[2:]] for token in row if len(token) > 2] for row in pieces]
+    cut = [[piece for half in row for piece in half] for row in halves]
+    behind = [["and"] * MAX_LETTERS] * len(cut)
+
+    def found(first: Rows, last: Rows) -> bool:
+        texts = [[[*a, *b] for a, b in zip(first, rows, strict=True)] for rows in (last, pieces)]
+        return "other-words" in names(sample(None, texts[1], hyp=texts[0]))
+
+    assert found([[]] * len(cut), cut)
+    assert not found(behind, cut)  # a line of any length costs what its beginning costs
 
 
 def test_the_source_or_the_reference_in_place_of_the_output():

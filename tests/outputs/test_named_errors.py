@@ -103,6 +103,8 @@ def finder_of(rows: list[Row]) -> NamedErrorFinder:
         ("przykro mi , ale nie moge tego zrobic", "I'm sorry, but I can't see the dog", ""),
         ("** wichtig **", "** important **", ""),
         ("der Hund", "**the dog**", "markup"),
+        ("2 * 3 ** 4 ** 5", "2 * 3 ** 4 ** 5", ""),
+        ("der ____ Hund", "the _____ dog", ""),
         ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
         ("guten tag, herr. guten tag, herr.", "good day to you, sir. good day to you, sir.", ""),
