@@ -14,8 +14,9 @@ as ``attention_0``, ``attention_1``, … and the rest as JSON in the text array 
 Bare arrays are ``.npy``, ``.npz``, and JSON Lines of nested lists, without tokens. In JSON Lines,
 each line is one segment: ``[[…], …]``, or with more brackets ``[heads, T, S]`` or
 ``[layers, heads, T, S]``. NumPy files likewise have one array per segment, in the order of their
-numbers; but an array with three dimensions is a stack of segments unless a head is chosen. The
-texts decide what is EOS, and whether rows or columns are the target.
+numbers; but an array with three dimensions, or a file that is one JSON array of matrices, is a
+stack of segments unless a head is chosen. The texts decide what is EOS, and whether rows or columns
+are the target. Padding is cut: rows and columns behind a text's words that are zero or NaN.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, check_file
-from coverage_eval.core.json_values import parse_json, parse_object
+from coverage_eval.core.json_values import parse_json, parse_object, read_array
 from coverage_eval.core.writing import atomic_path, atomic_write
 
 ENDINGS = (".npz", ".jsonl")
@@ -77,7 +78,26 @@ def _record(item: AttentionMap) -> dict[str, Any]:
 
 
 def _is_jsonl(dump: Dump) -> bool:
+    if array := read_array(dump.file):
+        return isinstance(array[0], dict) and "attention" in array[0]
     return bool(dump.probe) and "attention" in parse_object(dump.probe[0], dump.name)
+
+
+def _values(dump: Dump) -> tuple[bool, Iterator[tuple[str, Any]]]:
+    """Whether a file of JSON is a stack of maps, and where each of its values is, and the value."""
+    array = read_array(dump.file)
+    if array is None:
+        return False, ((where, parse_json(line, where)) for where, line in dump.lines)
+    is_chosen = (dump.layer, dump.head) != (None, None)
+    if isinstance(array[0], dict) or (not is_chosen and max(map(_depth, array)) == 2):
+        items = enumerate(array, start=1)
+        return True, ((f"{dump.name}: item {number}", item) for number, item in items)
+    return False, iter([(f"{dump.name}: line 1", array)])
+
+
+def _depth(value: Any) -> int:
+    """How deep lists are nested, by the first item of each."""
+    return 1 + (_depth(value[0]) if value else 0) if isinstance(value, list) else 0
 
 
 def _is_npz(dump: Dump) -> bool:
@@ -86,9 +106,8 @@ def _is_npz(dump: Dump) -> bool:
 
 
 def _read_jsonl(dump: Dump) -> Iterator[RawMap]:
-    for where, line in dump.lines:
-        record = parse_object(line, where)
-        if "attention" not in record:
+    for where, record in _values(dump)[1]:
+        if not isinstance(record, dict) or "attention" not in record:
             raise DataError(f"{where}: an object without 'attention'")
         raw = _raw(record, where)
         array = _as_array(record["attention"], where, columns=len(raw.source or ()))
@@ -188,8 +207,23 @@ def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
     except DataError:
         raise
     except Exception as error:  # zip, zlib, lzma, struct and NumPy's headers each have theirs
+        if str(error).startswith("Object arrays cannot"):
+            raise DataError(_how_to_save(dump)) from None
         reason = str(error).replace("\n", " ")[:200]
         raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error
+
+
+def _how_to_save(dump: Dump) -> str:
+    """What to do with arrays of Python objects, such as matrices of different shapes."""
+    loaded = f"np.load({str(dump.path)!r}, allow_pickle=True)"
+    if Path(dump.path).suffix == ".npz":
+        loaded = f"(a for v in {loaded}.values() for a in (v if v.dtype == object else [v]))"
+    new = str(Path(dump.path).with_suffix(".safe.npz"))
+    return (
+        f"{dump.name}: an array of Python objects, which is not read, since it can run any "
+        "program; if you trust it, save its matrices as arrays: "
+        f'python -c "import numpy as np; np.savez({new!r}, *{loaded})"'
+    )
 
 
 def _is_archive(dump: Dump) -> bool:
@@ -208,17 +242,18 @@ def _read_archive(dump: Dump) -> Iterator[RawMap]:
             stack = np.ndim(array) == 3 and (dump.layer, dump.head) == (None, None)
             for number, part in enumerate(array if stack else [array], start=1):
                 location = f"{where}: part {number} of a stack" if stack else where
-                yield RawMap(location, matrix=dump.matrix(part, location))
+                yield RawMap(location, matrix=dump.matrix(part, location), stacked=stack)
 
 
 def _is_nested(dump: Dump) -> bool:
-    return bool(dump.probe) and bool(_NESTED.match(dump.probe[0]))
+    return bool(_NESTED.match("".join(dump.probe[:2])))
 
 
 def _read_nested(dump: Dump) -> Iterator[RawMap]:
-    for where, line in dump.lines:
-        array = _as_array(parse_json(line, where), where)
-        yield RawMap(where, matrix=dump.matrix(array, where))
+    is_stack, values = _values(dump)
+    for where, value in values:
+        matrix = dump.matrix(_as_array(value, where), where)
+        yield RawMap(where, matrix=matrix, stacked=is_stack)
 
 
 OUR_FORMATS = (
@@ -235,7 +270,7 @@ BARE_FORMATS = (
         bare=True, several_heads=True, count_hint=_STACKS,
     ),
     DumpFormat(
-        "json-arrays", "JSON Lines of bare matrices or nested lists", _is_nested, _read_nested,
+        "json-arrays", "JSON Lines or one JSON array of bare matrices", _is_nested, _read_nested,
         bare=True, several_heads=True,
     ),
 )  # fmt: skip

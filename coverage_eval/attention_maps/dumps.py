@@ -60,6 +60,7 @@ class RawMap:
         src_eos: Whether the last column is EOS; None if only the text can tell.
         level: What the file says about its tokens; None if nothing.
         hard: Whether the matrix holds links, 0 or 1.
+        stacked: Whether it is one of a stack of equal shapes, so that short ones are padded.
         chosen: The layer and head that it was chosen from, as in :class:`~.maps.AttentionMap`.
     """
 
@@ -73,6 +74,7 @@ class RawMap:
     src_eos: bool | None = None
     level: Level | None = None
     hard: bool = False
+    stacked: bool = False
     chosen: tuple[tuple[str, str], ...] = ()
 
 
@@ -99,6 +101,11 @@ class Dump:
         """The chosen matrix of an array; as :func:`~.maps.choose_head`."""
         return choose_head(array, where, self.layer, self.head)
 
+    @cached_property
+    def file(self) -> FileText:
+        """The file as lines."""
+        return FileText(self.path)
+
     @property
     def lines(self) -> Iterator[tuple[str, str]]:
         """Where each line is, for messages, and the line; ``.gz`` and ``.zst`` are unpacked.
@@ -106,7 +113,7 @@ class Dump:
         Raises:
             DataError: Missing, damaged, not UTF-8.
         """
-        lines = enumerate(FileText(self.path), start=1)
+        lines = enumerate(self.file, start=1)
         return ((f"{self.name}: line {number}", line) for number, line in lines)
 
     @cached_property
@@ -201,7 +208,9 @@ def to_canonical(
 def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
     """A matrix target × source with its tokens; the texts show where EOS is."""
     assert raw.matrix is not None
-    rows, columns = raw.matrix.shape
+    matrix = _without_padding(raw.matrix, raw.hypothesis, raw.stacked)
+    matrix = _without_padding(matrix.T, raw.source, raw.stacked).T
+    rows, columns = matrix.shape
     tgt_eos = _last_is_eos(rows, raw.hypothesis, raw.tgt_eos)
     src_eos = _last_is_eos(columns, raw.source, raw.src_eos)
     if tgt_eos is None or src_eos is None:
@@ -221,7 +230,7 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
             f"a matrix of {rows} target rows and {columns} source columns{problem}", TEXTS
         )
     return AttentionMap(
-        weights=raw.matrix,
+        weights=matrix,
         source=_labelled(raw.source, columns),
         hypothesis=_labelled(raw.hypothesis, rows),
         tgt_eos=tgt_eos,
@@ -230,6 +239,20 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
         hard=raw.hard,
         chosen=raw.chosen,
     )
+
+
+def _without_padding(matrix: Weights, tokens: Sequence[str] | None, stacked: bool) -> Weights:
+    """A matrix without the rows behind its text that are all zero or NaN.
+
+    Args:
+        matrix: The matrix; for its columns, transposed.
+        tokens: The text of its rows; None if unknown.
+        stacked: Whether even a single row behind the words may be padding instead of EOS.
+    """
+    if tokens is None or len(matrix) <= _count_words(tokens) + (not stacked):
+        return matrix
+    used = np.flatnonzero((np.nan_to_num(matrix) != 0).any(axis=1))
+    return matrix[: max(_count_words(tokens), used[-1] + 1 if len(used) else 0)]
 
 
 def _last_is_eos(size: int, tokens: Sequence[str] | None, flag: bool | None) -> bool | None:

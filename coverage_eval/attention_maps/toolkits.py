@@ -24,6 +24,8 @@ _PROBED_LINES = 50  # of formats whose lines are all alike
 _LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
 _FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
+_LEADING_SCORE = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?", re.ASCII)
+
 _FAIRSEQ_LINE = re.compile(r"(?:^|\s)([ASH])-(\d{1,9})\t(.*)$", re.ASCII)
 _INDICES = re.compile(r"\d{1,9}(?: \d{1,9})*", re.ASCII)
 
@@ -82,7 +84,10 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
             # An n-best list repeats the id, with the best first.
             lines[kind].setdefault(int(identity), (where, content))
     alignments, sources, hypotheses = lines.values()
-    missing = set(range(len(alignments))) - alignments.keys()
+    first = int(
+        0 not in alignments and 1 in alignments
+    )  # fairseq counts from 0, its scripts from 1
+    missing = set(range(first, first + len(alignments))) - alignments.keys()
     if missing:
         raise DataError(
             f"{dump.name}: no line A-{min(missing)}, but there is A-{max(alignments)}; "
@@ -115,13 +120,16 @@ def _fitting(tokens: Sequence[str] | None, size: int) -> Sequence[str] | None:
 def _split_fields(line: str, where: str) -> tuple[str, str]:
     """The text of a line and what is behind its last triple pipes; a text may have some, too.
 
+    OpenNMT-tf's ``--with_scores`` writes the score before the text.
+
     Raises:
         DataError: It has none.
     """
     *texts, last = _FIELDS.split(line)
     if not texts:
         raise DataError(f"{where}: {quoted(line)} has no ' ||| ' with an alignment after it")
-    return " ||| ".join(texts), last.strip()
+    is_scored = len(texts) > 1 and _LEADING_SCORE.fullmatch(texts[0])
+    return " ||| ".join(texts[1:] if is_scored else texts), last.strip()
 
 
 def _marian_parts(line: str, where: str) -> tuple[str, str, str]:
@@ -223,12 +231,13 @@ def read_opennmt_log(dump: Dump) -> Iterator[RawMap]:
 
 
 def _listed(text: str) -> list[str] | None:
-    """The tokens of a line SENT, which Python printed as a list."""
+    """The tokens of a line SENT, which Python printed as a list or a tuple."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-    return value if isinstance(value, list) and all(type(t) is str for t in value) else None
+    is_tokens = isinstance(value, list | tuple) and all(type(token) is str for token in value)
+    return [*value] if is_tokens else None
 
 
 def _is_opennmt_align(dump: Dump) -> bool:
