@@ -106,7 +106,7 @@ class DirectionParameters:
 
 
 FORMAT = "coverage-eval aligner model"
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """The only one that is read."""
 
 TABLES = ("forward.params", "reverse.params")
@@ -201,7 +201,7 @@ class Manifest:
         fields = dict(values)
         for name in ("format", "format_version"):
             del fields[name]
-        expected_hash = fields.pop("hash")
+        digest = fields.pop("digest")
         for name, value in fields.items():
             if name in _TYPES and type(value) not in _TYPES[name]:
                 raise TypeError("a value of the wrong type")
@@ -214,9 +214,15 @@ class Manifest:
             raise ValueError("unexpected names of tables")
         if not all(map(ATTACHMENT_NAME.fullmatch, manifest.attached)):
             raise ValueError("an attached file with an invalid name")
-        if expected_hash != manifest.hash:
-            raise ValueError("the hash differs")
+        if digest != _digest(values):
+            raise ValueError("the digest differs")
         return manifest
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    """SHA-256 of all plain values of a manifest but the digest, so the notes cannot be edited."""
+    covered = {name: value for name, value in values.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(covered, sort_keys=True).encode()).hexdigest()
 
 
 def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) -> None:
@@ -231,8 +237,8 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
         AlignerDataError: The file cannot be written.
     """
     with _complete_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        head = {"format": FORMAT, "format_version": FORMAT_VERSION, "hash": manifest.hash}
-        values = {**head, **asdict(manifest)}
+        values = {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(manifest)}
+        values["digest"] = _digest(values)
         text = json.dumps(values, indent=1, sort_keys=True, allow_nan=False)
         archive.writestr(_untimed_member(_MANIFEST), text + "\n")
         for name in manifest.members:
