@@ -340,7 +340,7 @@ class ModelAligner(Aligner):
 class ExternalLinks(Aligner):
     """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
 
-    Texts are split at spaces and tabs, and every line of links is checked against them.
+    Texts are split at white space, and every line of links is checked against them.
     """
 
     symmetrize = "given"

@@ -1,8 +1,6 @@
 """Texts in files and in memory, read segment by segment.
 
-UTF-8, one segment per line; only ``\\n`` ends a line, and an empty line is a segment. Only runs of
-ASCII spaces and tabs separate tokens, as in fast_align: REP, DROP and the aligner must agree on
-token positions.
+UTF-8, one segment per line; only ``\\n`` ends a line, and an empty line is a segment.
 """
 
 from __future__ import annotations

@@ -236,7 +236,7 @@ def test_findings_on_real_corpora(shared, corpus, training, languages, parts):
         ([("a <SINK>", "x"), ("b", "y")], False),
         ([("a", "x"), ("b <SINK>", "y")], False),
         ([("<SINK> a", "x")], False),
-        ([("a\u00a0<SINK>", "x")], False),  # one token
+        ([("a\u00a0<SINK>", "x")], True),
         ([("a <SINK>", "x"), ("", "y"), ("b", " ")], True),  # not trained on
     ],
 )

@@ -26,7 +26,7 @@ from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.texts import check_stdin, open_text, read_parallel, read_segments
 
 Columns = Mapping[str, Sequence[str]]
-TEXTS = st.text(st.characters(exclude_characters='\n\t"', exclude_categories=["Cs"]), max_size=8)
+TEXTS = st.text(st.characters(exclude_characters='\0\n\t"', exclude_categories=["Cs"]), max_size=8)
 TABLES = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6).map(
     lambda rows: dict(zip("hr", map(list, zip(*rows, strict=True)), strict=True))
 )

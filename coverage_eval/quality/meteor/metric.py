@@ -18,7 +18,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
 from coverage_eval.core.text_metric import TextMetric
-from coverage_eval.core.tokenizers import Segment, Span, Words, find_tokens, segment_text
+from coverage_eval.core.tokenizers import Segment, Span, Words, find_tokens, segment_text, tokenize
 from coverage_eval.quality.meteor.matching import (
     EXACT,
     MODULES,
@@ -43,7 +43,6 @@ from coverage_eval.quality.meteor.words import (
     get_word,
     normalize,
     package_version,
-    split_words,
 )
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
@@ -406,7 +405,7 @@ class FittedMETEOR(Fitted):
             text = normalize(text)
         elif self.metric.lower:
             text = text.lower()
-        return split_words(text)
+        return list(tokenize(text))
 
 
 def _explain_pair(pair: _AlignedPair, matches: Sequence[MeteorMatch]) -> Explanation:

@@ -256,26 +256,23 @@ _SUBSTITUTIONS = tuple(
 # What Java's String.trim removes: the space and all control characters below it.
 _TRIMMED = "".join(map(chr, range(33)))
 _LETTER = re.compile(_L)
-_WORD_BREAK = re.compile("[ \t\n\r\f]+")
-_UNICODE_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-
-
-def split_words(text: str) -> list[str]:
-    """The words of a text; Meteor splits only at spaces, tabs, line ends and form feeds."""
-    return [word for word in _WORD_BREAK.split(text) if word]
+_SPACE = re.compile(r"\s")
 
 
 def normalize(text: str) -> str:
-    """Tokenise a text as ``meteor -l en -norm`` does; spaces separate the tokens."""
-    text = f" {text} ".translate(_MARKS)
+    """Tokenise a text as ``meteor -l en -norm`` does; spaces separate the tokens.
+
+    All white space is a space first: Meteor itself splits some of it only later, or not at all.
+    """
+    text = _SPACE.sub(" ", f" {text} ").translate(_MARKS)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
-    words = split_words(text)
+    words = text.split()
     text = " ".join(
         _separate_full_stop(word, following)
         for word, following in zip(words, [*words, ""][1:], strict=True)
     )
-    return _UNICODE_SPACE.sub(" ", text).strip(_TRIMMED).lower()
+    return text.strip(_TRIMMED).lower()
 
 
 def _separate_full_stop(word: str, following: str) -> str:

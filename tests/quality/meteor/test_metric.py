@@ -76,10 +76,11 @@ def test_evidence_is_what_the_statistics_count(metric, hyp, ref):
     assert all(hypothesis and reference for hypothesis, reference in numbers)
 
 
-def test_spaces_tabs_line_ends_and_form_feeds_separate_tokens():
-    metric = METEOR(variant="exact-stem")
+@pytest.mark.parametrize("norm", [False, True])
+def test_all_white_space_separates_tokens(norm):
+    metric = METEOR(variant="exact-stem", norm=norm)
     counts = statistics_of(metric, ["a\tb\nc\rd\x0ce  f "], ["a\u00a0b\u2028c\x0bd"])
-    assert counts[0, :2].tolist() == [6, 1]
+    assert counts[0, :2].tolist() == [6, 4]
 
 
 def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score():
