@@ -8,19 +8,16 @@ from typing import Any
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.columns import Columns
-from coverage_eval.comparison.facts import statistics_by_system, unusable_systems
+from coverage_eval.comparison.facts import unusable_systems
+from coverage_eval.comparison.pairs import PValues, make_tests, statistics_by_system
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import warn_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import (
-    Difference,
-    Pair,
     Resampled,
     SignificanceTest,
-    holm,
-    pair_tests,
     sample_scores,
 )
 from coverage_eval.core.tokenizers import Segment
@@ -120,25 +117,15 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
     columns = statistics_by_system(result, metrics)
-    sampled: Sequence[Mapping[str, Resampled]] = [{}] * len(columns)
-    tested: Sequence[Mapping[Pair, Difference]] = [{}] * len(columns)
-    if test.resamples:
-        sampled = sample_scores(columns, test.resamples, test.seed)
-        tested = pair_tests(
-            columns,
-            [(system, baseline) for system in systems if system != baseline],
-            test=test.test,
-            resamples=test.resamples,
-            seed=test.seed,
-            sampled=sampled,
-        )
+    sampled = sample_scores(columns, test.resamples, test.seed) if test.resamples else None
+    tests = make_tests(result, test, sampled)
     cells = {
-        name: _compare_scores(result, name, baseline, draws, differences, test.seed)
-        for name, draws, differences in zip(metrics, sampled, tested, strict=True)
+        name: _compare_scores(result, name, baseline, draws, tests.columns.get(name, {}), test.seed)
+        for name, draws in zip(metrics, sampled or [{}] * len(columns), strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    trust = estimate_recalls(result) if result.kept and len(systems) > 1 else {}
-    return Comparison(rows, baseline, test, result, trust)
+    trust = estimate_recalls(result) if len(systems) > 1 else {}
+    return Comparison(rows, baseline, test, result, tests, trust)
 
 
 def _compare_scores(
@@ -146,7 +133,7 @@ def _compare_scores(
     name: str,
     baseline: str,
     sampled: Mapping[str, Resampled],
-    tested: Mapping[Pair, Difference],
+    tested: Mapping[frozenset[str], PValues],
     seed: int,
 ) -> dict[str, ComparedScore]:
     """One metric for all systems, with intervals and p-values if there are resamples."""
@@ -158,8 +145,6 @@ def _compare_scores(
     usable = [score.score for system, score in scores.items() if system not in unusable]
     if usable and len(scores) > 1 and higher_is_better is not None:
         best = max(usable) if higher_is_better else min(usable)
-    p_values = [pair.p_value for pair in tested.values()]
-    adjusted = dict(zip(tested, holm(p_values), strict=True))
     cells = {}
     for system, score in scores.items():
         interval = sampled[system].interval(seed) if sampled else None
@@ -173,7 +158,7 @@ def _compare_scores(
                 cell = replace(cell, difference_interval=changes.interval(seed))
             lower = system if difference < 0 else baseline
             if tested and not (difference and lower in unusable):
-                pair = (system, baseline)
-                cell = replace(cell, p_value=tested[pair].p_value, adjusted=adjusted[pair])
+                p_value, adjusted = tested[frozenset((system, baseline))]
+                cell = replace(cell, p_value=p_value, adjusted=adjusted)
         cells[system] = cell
     return cells

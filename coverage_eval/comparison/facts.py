@@ -1,53 +1,40 @@
 """What a verdict is made from: scores, tests of all pairs of systems, and faults that need no test.
 
-All pairs are tested by all columns that count, after Holm's correction over all of these tests. So
-among equal systems a verdict claims a difference in 5 of 100 cases, whatever their order and
-however the best one is picked, and its p-values are greater than those of the table. Resamples are
-multiplied so that the smallest p-value stays below 0.05 for any number of tests.
+Systems are in an order of their own, from the best scores to the worst, so that neither the order
+in which they were given nor their names decide anything.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from hashlib import sha256
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from coverage_eval.core.errors import CheckId, Severity
-from coverage_eval.core.metric import Formula, Measure, Metric, Statistics
+from coverage_eval.core.metric import Measure, Metric
 from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
-from coverage_eval.core.significance import (
-    MAX_RESAMPLES,
-    SignificanceTest,
-    holm,
-    min_resamples,
-    pair_tests,
-)
+from coverage_eval.core.significance import Pair, SignificanceTest
 from coverage_eval.documents.feature import Documents
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors, main_error
 
 if TYPE_CHECKING:
+    from coverage_eval.comparison.pairs import PairTests
     from coverage_eval.coverage.trust import Trust
 
 MANY_OUTPUTS = 0.02
 """Share of outputs with a named error, or of missing lines, from which on few other errors are no
 merit."""
 
-MIN_OUTPUTS = 3
-"""Fewer outputs with a named error are not many, however few segments there are."""
-
 PADDING = frozenset({"loop", "preamble", "note"})
 """Named errors that add words, which the source's words may seem to be translated by."""
 
 CERTAIN = tuple(kind for kind in KINDS if kind not in GUESSES)
 """Named errors that are no guesses."""
-
-_TESTS_PER_FACTOR = 25
-"""Tests for which the resamples asked for are enough: 1,000 for 25 give p-values from 0.025."""
 
 
 class PairTest(NamedTuple):
@@ -57,7 +44,7 @@ class PairTest(NamedTuple):
         metric: The metric's key.
         better: The system with the better score; any of the two if they are equal.
         worse: The other.
-        p_value: The p-value of their test after Holm's correction.
+        p_value: The p-value of their test after the correction, as the table has it.
     """
 
     metric: str
@@ -101,6 +88,9 @@ class BrokenOutputs(NamedTuple):
     outputs: int
 
 
+Obstacle: TypeAlias = Literal["no-resamples", "few-segments", "many-tests", "few-resamples"]
+"""Why no test can show a difference."""
+
 Fault: TypeAlias = LineFaults | BrokenOutputs | str
 """What is wrong with a system's text; a string is what a check of the texts saw."""
 
@@ -110,10 +100,11 @@ class Facts:
     """What a verdict is made from.
 
     Attributes:
-        systems: The systems, in the order of the table.
+        systems: The systems, those with the best scores first.
         metrics: The metrics that count in a verdict, by their keys, or their classes.
         scores: By metric, then system.
-        tests: Tests of all pairs of systems; empty if nothing was tested.
+        tests: Tests of all pairs of systems by these metrics; empty if nothing was tested.
+        all_tests: The number of tests by all columns, for which p-values are corrected.
         segments: Number of segments.
         referenced: Whether there are references.
         faults: What needs no test, by system.
@@ -123,7 +114,7 @@ class Facts:
         resamples: How many resamples were asked for.
         min_resamples: How many must be asked for so that a test can show a difference; None if no
             number is enough.
-        doubts: By its name, why a metric does not count on these texts.
+        doubts: By their keys, why metrics by which no systems differ say little of these texts.
     """
 
     systems: Sequence[str]
@@ -131,6 +122,7 @@ class Facts:
     scores: Mapping[str, Mapping[str, float]]
     tests: Sequence[PairTest]
     segments: int
+    all_tests: int = 1
     referenced: bool = True
     faults: Mapping[str, Sequence[Fault]] = field(default_factory=dict)
     disqualified: Set[str] = frozenset()
@@ -168,6 +160,26 @@ class Facts:
     def rivals(self, system: str) -> set[str]:
         """The other systems that compete."""
         return {*self.systems} - {system} - self.disqualified
+
+    @property
+    def best_p(self) -> float:
+        """The smallest p-value that so many segments allow, corrected.
+
+        If all segments tell two systems apart, half of all exchanges but one have smaller
+        differences.
+        """
+        return float(min(1.0, self.all_tests * 2.0 ** (1 - self.segments)))
+
+    @property
+    def obstacle(self) -> Obstacle | None:
+        """Why no test could have shown a difference; None if one could have."""
+        if self.resamples == 0:
+            return "no-resamples"
+        if self.best_p >= SIGNIFICANT:
+            return "few-segments"
+        if self.min_resamples is None:
+            return "many-tests"
+        return "few-resamples" if self.resamples < self.min_resamples else None
 
     @cached_property
     def significant(self) -> Sequence[PairTest]:
@@ -216,11 +228,12 @@ class Facts:
     def beaten(self) -> Sequence[str]:
         """Systems that another beats and that beat it by no column, most often beaten first."""
         losses = Counter(worse for better, worse in self.wins if (worse, better) not in self.wins)
-        return sorted(losses, key=lambda system: (-losses[system], self.systems.index(system)))
+        worst_first = sorted(losses, key=self.systems.index, reverse=True)
+        return sorted(worst_first, key=losses.__getitem__, reverse=True)
 
     @cached_property
     def unbeaten(self) -> Sequence[str]:
-        """The other systems, in the order of the table."""
+        """The other systems, the best first."""
         return [system for system in self.systems if system not in self.beaten]
 
     @cached_property
@@ -238,49 +251,84 @@ class Facts:
 
 def collect_facts(
     result: Result,
-    rows: Mapping[str, Mapping[str, Any]],
     test: SignificanceTest,
+    tested: PairTests,
     trust: Mapping[str, Trust],
 ) -> Facts:
     """What the verdict of a comparison is made from.
 
     Args:
         result: What was measured.
-        rows: Scores by system, then metric, as of
-            :class:`~coverage_eval.comparison.table.Comparison`.
         test: How systems are tested.
+        tested: The tests of all pairs by all columns.
         trust: How far metrics can be believed.
     """
     referenced = result.references > 0
-    distrusted = [name for name, found in trust.items() if found.is_low]
     metrics = {
         name: metric
         for name, metric in result.metrics.items()
-        if name not in distrusted and _decides(metric, referenced=referenced)
+        if _decides(metric, referenced=referenced)
     }
     scores = {
-        name: {system: row[name].score.score for system, row in rows.items()} for name in metrics
+        name: {system: result.score(name, system).score for system in result.systems}
+        for name in metrics
     }
-    number = len(metrics) * math.comb(len(rows), 2)
-    factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
-    needed = min_resamples(number, SIGNIFICANT)
-    resamples = min(factor * test.resamples, MAX_RESAMPLES)
+    systems = _best_first(result, metrics, scores)
+    tests = [
+        _test(name, metric, tested, scores[name], pair)
+        for name, metric in metrics.items()
+        for pair in combinations(systems, 2)
+        if tested.columns
+    ]
+    told = {test.metric for test in tests if test.p_value < SIGNIFICANT}
     faults, disqualified, discounted, padding = _collect_faults(result)
     return Facts(
-        systems=[*rows],
+        systems=systems,
         metrics=metrics,
         scores=scores,
-        tests=_test_all_pairs(result, scores, replace(test, resamples=resamples)),
+        tests=tests,
         segments=result.segments,
+        all_tests=tested.number,
         referenced=referenced,
-        faults=faults,
+        faults={system: faults[system] for system in systems if system in faults},
         disqualified=disqualified,
         discounted=discounted,
         padding=padding,
         resamples=test.resamples,
-        min_resamples=math.ceil(needed / factor) if needed <= MAX_RESAMPLES else None,
-        doubts={result.metrics[name].name: trust[name].warning for name in distrusted},
+        min_resamples=tested.min_resamples(),
+        doubts={
+            name: found.warning
+            for name, found in trust.items()
+            if found.is_low and name in {*metrics} - told
+        },
     )
+
+
+def _best_first(
+    result: Result,
+    metrics: Mapping[str, Metric],
+    scores: Mapping[str, Mapping[str, float]],
+) -> list[str]:
+    """The systems by their scores, quality first; those with equal ones by what was counted.
+
+    Only names tell equal outputs apart.
+    """
+    names = sorted(metrics, key=lambda name: metrics[name].higher_is_better is not True)
+
+    def key(system: str) -> tuple[list[float], str, str]:
+        signs = (-1 if metrics[name].higher_is_better else 1 for name in names)
+        own = [sign * scores[name][system] for sign, name in zip(signs, names, strict=True)]
+        counted = (result.statistics_of(name, system).tobytes() for name in result.metrics)
+        return own, sha256(b"".join(counted)).hexdigest(), system
+
+    return sorted(result.systems, key=key)
+
+
+def _test(
+    name: str, metric: Metric, tested: PairTests, scores: Mapping[str, float], pair: Pair
+) -> PairTest:
+    better, worse = sorted(pair, key=scores.__getitem__, reverse=metric.higher_is_better is True)
+    return PairTest(name, better, worse, tested.columns[name][frozenset(pair)].adjusted)
 
 
 def _decides(metric: Metric, *, referenced: bool) -> bool:
@@ -294,38 +342,10 @@ def _decides(metric: Metric, *, referenced: bool) -> bool:
     return referenced or metric.higher_is_better or metric.measures == Measure.OMISSIONS
 
 
-def _test_all_pairs(
-    result: Result, scores: Mapping[str, Mapping[str, float]], test: SignificanceTest
-) -> list[PairTest]:
-    """Tests of all pairs of systems by the metrics that have scores; none without resamples."""
-    pairs = [*combinations(result.systems, 2)]
-    if not (pairs and scores and test.resamples):
-        return []
-    columns = statistics_by_system(result, scores)
-    tested = pair_tests(columns, pairs, test=test.test, resamples=test.resamples, seed=test.seed)
-    p_values = holm([pair.p_value for column in tested for pair in column.values()])
-    tests = []
-    for (name, pair), p_value in zip(product(scores, pairs), p_values, strict=True):
-        is_high = result.metrics[name].higher_is_better is True
-        better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_high)
-        tests.append(PairTest(name, better, worse, p_value))
-    return tests
-
-
 def unusable_systems(result: Result) -> list[str]:
     """The systems whose low scores mean nothing, such as those that say far too little."""
     texts = [item.texts for item in result.findings if item.severity == Severity.UNUSABLE]
     return list(dict.fromkeys(chain.from_iterable(texts)))
-
-
-def statistics_by_system(
-    result: Result, names: Iterable[str]
-) -> list[tuple[Formula, dict[str, Statistics]]]:
-    """Metrics, each with the statistics ``[segments, k]`` of every system."""
-    return [
-        (result.metrics[name], dict(zip(result.systems, result.statistics[name], strict=True)))
-        for name in names
-    ]
 
 
 def _collect_faults(
@@ -340,7 +360,7 @@ def _collect_faults(
                 if system in {*result.systems} - disqualified:
                     faults[system].append(label)
                     disqualified.add(system)
-    min_outputs = max(MIN_OUTPUTS, MANY_OUTPUTS * result.segments)
+    min_outputs = max(1, MANY_OUTPUTS * result.segments)
     for system in result.systems:
         if lines := line_faults(result, system):
             faults[system].append(lines)

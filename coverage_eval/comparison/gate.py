@@ -10,10 +10,10 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.facts import unusable_systems
+from coverage_eval.comparison.sentences import write_obstacle
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.report import SIGNIFICANT, format_figure, format_p
-from coverage_eval.core.significance import min_resamples
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
@@ -38,7 +38,7 @@ class Worsening:
         score: The system's score.
         baseline: The baseline's.
         difference: The score minus the baseline's.
-        p_value: The p-value of that difference, corrected over the systems.
+        p_value: The p-value of that difference, as the table has it.
         segments: The segments that are worse by most, at most :data:`MAX_SEGMENTS`.
     """
 
@@ -69,41 +69,40 @@ class Worsening:
 def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
-    A system is worse if the difference is significant, its p-value corrected as in the table, and
-    large enough: higher by metrics of errors, lower by metrics of quality.
+    A system is worse if the difference is significant, with the p-value of the table, counts in the
+    verdict, too, and is large enough: higher by metrics of errors, lower by metrics of quality.
 
     Args:
         comparison: The systems, tested.
         min_differences: By metric, the smallest difference that matters, in the metric's unit.
 
     Raises:
-        ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
-            were drawn for any difference to be significant.
+        ValueError: A metric is not among the comparison's, or no difference could be significant,
+            because nothing was tested, or too few segments or resamples.
         DataError: A system says so little or so much that its low scores of errors mean nothing.
     """
     if unusable := unusable_systems(comparison.measured):
         raise DataError(f"{', '.join(unusable)}: its low scores mean nothing, so no gate")
-    others, resamples = comparison.others, comparison.test.resamples
-    needed = min_resamples(len(others), SIGNIFICANT)
-    if resamples < needed:
-        raise ValueError(
-            f"{resamples} resamples cannot show p < {SIGNIFICANT:g}: draw {needed} or more"
-        )
+    facts = comparison.facts
+    if unknown := [name for name in min_differences if name not in comparison.metrics]:
+        raise ValueError(f"metric {unknown[0]!r} is not one of {', '.join(comparison.metrics)}")
+    if facts.obstacle:
+        raise ValueError(f"the gate cannot close: {write_obstacle(facts.obstacle, facts)}")
+    no_merits = {test[:3] for test in facts.significant if not facts.counts_in_verdict(test)}
     worse = []
     for name, min_difference in min_differences.items():
-        if name not in comparison.metrics:
-            raise ValueError(f"metric {name!r} is not one of {', '.join(comparison.metrics)}")
         metric = comparison.metrics[name]
         if metric.higher_is_better is None:
             raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
         sign = -1 if metric.higher_is_better else 1
-        for system in others:
+        for system in comparison.others:
             cell = comparison.rows[system][name]
             assert cell.difference is not None  # it is not the baseline
             assert cell.adjusted is not None  # it was tested
             worse_by = sign * cell.difference
             is_large = worse_by > 0 and worse_by >= min_difference
-            if is_large and cell.adjusted < SIGNIFICANT:
+            is_merit = (name, comparison.baseline, system) not in no_merits
+            if is_large and is_merit and cell.adjusted < SIGNIFICANT:
                 worse.append(_worsening(comparison, name, system, sign))
     return worse
 

@@ -11,6 +11,7 @@ from coverage_eval.comparison.facts import (
     Facts,
     Fault,
     LineFaults,
+    Obstacle,
     PairTest,
 )
 from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reason, Template
@@ -22,6 +23,9 @@ from coverage_eval.outputs.named import KINDS
 MAX_SENTENCES = 3
 """Sentences of a verdict, at most."""
 
+DIGITS, _MAX_DIGITS = 2, 12
+"""Digits of a score after the decimal point, at least, and where more tell it from another."""
+
 _MAX_PASSAGES = 9
 """Passages that a sentence lists."""
 
@@ -31,8 +35,9 @@ TEMPLATES: Mapping[Template, str] = {
     "no-resamples": "Nothing was tested, because no resamples were drawn.",
     "few-resamples": "{facts.resamples} resamples cannot show a difference: draw "
     "{facts.min_resamples} or more (--resamples).",
-    "many-tests": "{the.number_of_tests} tests are too many to show a difference.",
-    "few-segments": "{facts.segments} segments are too few to show a difference.",
+    "many-tests": "{facts.all_tests:,} tests are too many to show a difference.",
+    "few-segments": "{facts.segments} segments are too few to show a difference: p is at best "
+    "{facts.best_p:.2g}{the.corrected}.",
     "no-merit": "Fewer errors of {the.systems} are no merit.",
     "no-difference": "No{the.other} difference{the.in_omissions} that these texts can show.",
     "disagree": "The scores disagree: {the.preferences}.",
@@ -60,11 +65,21 @@ def write_verdict(
     sentences = []
     if facts.faults:
         sentences.append(_write_faults(facts, verdict.systems, name))
-    for reason in verdict.reasons:
-        phrases = Phrases(facts, name, reason)
-        sentences.append(TEMPLATES[reason.template].format(the=phrases, facts=facts))
-    sentences += [f"{metric} has no say: {why}." for metric, why in facts.doubts.items()]
+    sentences += [_write(reason, facts, name) for reason in verdict.reasons]
+    sentences += [
+        f"{facts.metrics[metric].name} has no say: {why}." for metric, why in facts.doubts.items()
+    ]
     return tuple(sentences[:MAX_SENTENCES])
+
+
+def write_obstacle(obstacle: Obstacle, facts: Facts) -> str:
+    """Why no test could show a difference."""
+    return _write(Reason(obstacle), facts, str)
+
+
+def _write(reason: Reason, facts: Facts, name: Callable[[str], str]) -> str:
+    phrases = Phrases(facts, name, reason)
+    return TEMPLATES[reason.template].format(the=phrases, facts=facts)
 
 
 def _write_faults(facts: Facts, first: Sequence[str], name: Callable[[str], str]) -> str:
@@ -142,9 +157,10 @@ class Phrases:
         return self.name(self.reason.tests[0].worse)
 
     @property
-    def number_of_tests(self) -> str:
-        """How many tests were made."""
-        return f"{len(self.facts.tests):,}"
+    def corrected(self) -> str:
+        """For how many tests a p-value is corrected, if for several."""
+        number = self.facts.all_tests
+        return f" in {number:,} tests" if number > 1 else ""
 
     @property
     def other(self) -> str:
@@ -227,20 +243,22 @@ class Phrases:
         metric, scores = self.facts.metrics[name], self.facts.scores[name]
         others = {test.worse if test.better == system else test.better for test in tests}
         ends = [choose(others, key=scores.__getitem__) for choose in (min, max)]
-        shown = dict.fromkeys(self._score(name, other).partition(" ")[0] for other in ends)
+        digits = _digits_between(scores[system], *(scores[other] for other in ends))
+        shown = dict.fromkeys(self._score(name, other, digits).partition(" ")[0] for other in ends)
         label = f"{metric.name} " if labelled or metric.wording else ""
         p_value = p_value.replace("=", "≤") if len(tests) > 1 else p_value
-        return f"{label}{self._score(name, system)} against {' to '.join(shown)}, {p_value}"
+        score = self._score(name, system, digits)
+        return f"{label}{score} against {' to '.join(shown)}, {p_value}"
 
     def _figure(self, name: str, system: str) -> str:
         """A score with its metric: ``REP 2.33``, or ``Omissions 57 of 104``."""
         return f"{self.facts.metrics[name].name} {self._score(name, system)}"
 
-    def _score(self, name: str, system: str) -> str:
+    def _score(self, name: str, system: str, digits: int = DIGITS) -> str:
         """A score: ``2.33``, or ``57 of 104``."""
         wording, score = self.facts.metrics[name].wording, self.facts.scores[name][system]
         if wording is None or not wording.of_segments:
-            return format_figure(score)
+            return format_figure(score, digits)
         segments = self.facts.segments
         return f"{round(score / 100 * segments):,} of {segments:,}"
 
@@ -248,6 +266,17 @@ class Phrases:
         """The names of systems; of many, their number."""
         many = len(systems) > MAX_NAMED
         return f"{len(systems)} others" if many else _join(map(self.name, systems))
+
+
+def _digits_between(score: float, *others: float) -> int:
+    """How many digits tell a score from others, at least :data:`DIGITS`."""
+    digits = DIGITS
+    while digits < _MAX_DIGITS and any(
+        other != score and format_figure(other, digits) == format_figure(score, digits)
+        for other in others
+    ):
+        digits += 1
+    return digits
 
 
 def _join(names: Iterable[str]) -> str:

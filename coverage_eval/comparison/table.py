@@ -11,6 +11,7 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.comparison.facts import Facts, collect_facts
+from coverage_eval.comparison.pairs import PairTests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.checks import MIN_SEGMENTS
@@ -39,7 +40,7 @@ class ComparedScore:
             for the baseline and without resamples.
         p_value: The p-value of the paired test against the baseline; None for the baseline, and
             where a score of errors is low only because an output is nearly empty.
-        adjusted: The p-value after Holm's correction over all systems of the metric.
+        adjusted: The p-value after Holm's correction over all pairs of systems and all columns.
         best: Whether there are other systems, and none is better.
     """
 
@@ -69,6 +70,7 @@ class Comparison:
         baseline: The system that others are tested against.
         test: The significance test.
         measured: The counts, and for breakdowns the texts.
+        tests: The tests of all pairs of systems.
         trust: How far the metrics that flag segments can be believed on these texts, by their keys.
     """
 
@@ -76,6 +78,7 @@ class Comparison:
     baseline: str
     test: SignificanceTest
     measured: Result = field(repr=False, compare=False)
+    tests: PairTests = field(repr=False, compare=False)
     trust: Mapping[str, Trust] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -100,7 +103,7 @@ class Comparison:
     @cached_property
     def facts(self) -> Facts:
         """What the verdict is made from."""
-        return collect_facts(self.measured, self.rows, self.test, self.trust)
+        return collect_facts(self.measured, self.test, self.tests, self.trust)
 
     @property
     def verdict(self) -> ComparisonVerdict:
@@ -376,8 +379,9 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
     if comparison.test.resamples:
         parts.append("low–high: 95% interval")
         if len(comparison.rows) > 1:
-            corrected = ", Holm-corrected" if len(comparison.rows) > 2 else ""
-            parts.append(f"p: against {baseline}, for each column{corrected}")
+            number = comparison.tests.number
+            corrected = f", Holm-corrected for {number:,} tests" if number > 1 else ""
+            parts.append(f"p: against {baseline}{corrected}")
     return f"{'; '.join(parts)}."
 
 
@@ -399,14 +403,14 @@ def comparison_notes(comparison: Comparison) -> list[str]:
         more = f"; upper end of {', '.join(of_errors)}: with one more error" if of_errors else ""
         notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}{more}).")
         if len(comparison.rows) > 1:
+            drawn = comparison.tests.drawn(test.resamples)
             notes.append(
-                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {resamples}; "
-                "Holm-corrected in each metric over the systems, in the verdict over all pairs and "
-                "metrics)."
+                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn:,} resamples, seed "
+                f"{test.seed}; Holm-corrected over all pairs of systems and all columns, here and "
+                "in the verdict)."
             )
     notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
     return notes + [
-        f"{metrics[name].name}: do not go by this column: {trust.warning}."
-        for name, trust in comparison.trust.items()
-        if trust.is_low
+        f"{metrics[name].name}: do not go by this column: {why}."
+        for name, why in comparison.facts.doubts.items()
     ]

@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
-from coverage_eval.comparison.facts import Facts, PairTest
-from coverage_eval.core.report import SIGNIFICANT
+from coverage_eval.comparison.facts import Facts, Obstacle, PairTest
 
 MAX_NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
-Template: TypeAlias = Literal[
-    "one-system", "no-metric", "no-resamples", "few-resamples", "many-tests", "few-segments",
-    "no-merit", "no-difference", "disagree", "figures", "take", "better", "also-better", "worse",
-    "avoid", "equal",
+Template: TypeAlias = Obstacle | Literal[
+    "one-system", "no-metric", "no-merit", "no-difference", "disagree", "figures", "take",
+    "better", "also-better", "worse", "avoid", "equal",
 ]  # fmt: skip
 """The sentences of a verdict; :mod:`coverage_eval.comparison.sentences` has their words."""
 
@@ -77,24 +75,15 @@ def one_system(facts: Facts) -> ComparisonVerdict | None:
 
 
 def no_metric(facts: Facts) -> ComparisonVerdict | None:
-    """Columns that only hint, or that find too little on these texts, prefer no system."""
+    """Columns that only hint prefer no system."""
     return None if facts.metrics else ComparisonVerdict("none", (), [Reason("no-metric")])
 
 
 def untested(facts: Facts) -> ComparisonVerdict | None:
     """No difference is claimed to be missing where no test could have found one."""
-    template: Template | None = None
-    if facts.resamples == 0:
-        template = "no-resamples"
-    elif facts.min_resamples is None:
-        template = "many-tests"
-    elif facts.resamples < facts.min_resamples:
-        template = "few-resamples"
-    elif len(facts.tests) * 2.0 ** (1 - facts.segments) >= SIGNIFICANT:
-        template = "few-segments"
-    if facts.wins or template is None:
+    if facts.wins or facts.obstacle is None:
         return None
-    return ComparisonVerdict("untested", (), [Reason(template)])
+    return ComparisonVerdict("untested", (), [Reason(facts.obstacle)])
 
 
 def no_merit(facts: Facts) -> ComparisonVerdict | None:

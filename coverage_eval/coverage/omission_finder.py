@@ -257,7 +257,8 @@ class OmissionFinder:
                 figures += [
                     (scored.strengths[n, number], scored.sizes[n, number]) for n in texts.values()
                 ]
-        strengths, sizes = np.reshape(figures, (-1, 2)).T
+        # Sorted, because the last digits of sums depend on the order of outputs.
+        strengths, sizes = np.reshape(sorted(figures), (-1, 2)).T
         finder = copy(self)
         finder.null, finder.factor, finder.error_share = self.null.adapt(strengths, sizes)
         return finder

@@ -18,6 +18,7 @@ from random import Random
 from coverage_eval.core.batches import Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.result import Result
+from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import FittedFlags
 
@@ -104,19 +105,23 @@ def estimate_recall(
         DataError: No segment is long enough for an error; no source.
         AlignerError: The aligner failed.
     """
-    generator = Random(seed)  # noqa: S311 (not for secrets)
     of_references = bool(rows and rows[0].references and not finder.referenced)
-    texts = []
-    for index in generator.sample(range(len(rows)), len(rows)):
-        row = _row_of_one(rows[index], finder, generator, of_references=of_references)
+    texts, generators = [], []
+    # Segments, outputs and errors are drawn by their texts, so that their order does not matter.
+    drawn = sorted(
+        ((_generator(row, seed), row) for row in rows), key=lambda item: item[0].random()
+    )
+    for generator, whole in drawn:
+        row = _row_of_one(whole, finder, generator, of_references=of_references)
         tokens, words = finder.aligner.tokens(row.hypotheses[0]), _words(row)[0]
         # Words by the tokeniser count for the time, and those between spaces for the error.
         if min(len(tokens), len(words)) >= _MIN_PHRASE + MIN_KEPT and len(tokens) <= MAX_LENGTH:
             texts.append(row)
+            generators.append(generator)
         if len(texts) == segments:
             break
     pairs = []
-    for number, row in enumerate(texts):
+    for number, (row, generator) in enumerate(zip(texts, generators, strict=True)):
         text = _corrupt(number, texts, finder.side, generator)
         if text is not None:
             pairs.append((row, row._replace(hypotheses=(text,))))
@@ -139,10 +144,11 @@ def estimate_recalls(result: Result) -> dict[str, Trust]:
         AlignerError: The aligner failed.
     """
     found = {}
+    rows = result.texts.sample.rows if result.texts else ()
     for name, metric in result.fitted.items():
         if isinstance(metric, FittedFlags):
             with suppress(DataError):
-                found[name] = estimate_recall(metric.finder, result.rows)
+                found[name] = estimate_recall(metric.finder, rows)
     return found
 
 
@@ -154,9 +160,17 @@ def trust_sentences(result: Result, trust: Mapping[str, Trust]) -> list[str]:
     ]
 
 
+def _generator(row: Row, seed: int) -> Random:
+    """Random numbers of a segment, whatever the order of its outputs."""
+    texts = sorted(map(segment_text, row.hypotheses + row.peers))
+    return Random(f"{seed} {segment_text(row.source or '')} {texts}")  # noqa: S311 (not for secrets)
+
+
 def _row_of_one(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:
     """A row with one text in which to plant an error, and the peers that the finder uses."""
-    number, outputs = generator.randrange(len(row.hypotheses)), row.hypotheses + row.peers
+    outputs = row.hypotheses + row.peers
+    by_text = sorted(range(len(row.hypotheses)), key=lambda n: segment_text(outputs[n]))
+    number = generator.choice(by_text)
     text = row.references[0] if of_references else outputs[number]
     references = row.references if finder.referenced else ()
     peers = tuple(outputs[index] for index in finder.peers_used(number, row))

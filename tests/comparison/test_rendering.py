@@ -40,7 +40,7 @@ def test_text_has_figures_intervals_p_values_and_signatures(comparison):
     for signature in comparison.signatures.values():
         assert signature in lines
     assert "95% interval (percentile bootstrap, 50 resamples, seed 1; upper end of REP: " in text
-    assert "Holm-corrected in each metric over the systems, in the verdict over all pairs" in text
+    assert "Holm-corrected over all pairs of systems and all columns, here and in" in text
     for system, cells in comparison.rows.items():
         for cell in cells.values():
             interval = cell.score.interval
@@ -59,7 +59,8 @@ def test_on_a_terminal_the_table_has_two_lines_of_footnote_and_no_signature():
     blank = [number for number, line in enumerate(brief) if not line]
     assert tuple(brief[: blank[0]]) == found.verdict_sentences
     assert brief[blank[-1] + 1 :] == [
-        "*: p < 0.05.", "60 segments; low–high: 95% interval; p: against all, for each column.",
+        "*: p < 0.05.",
+        "60 segments; low–high: 95% interval; p: against all, Holm-corrected for 2 tests.",
     ]  # fmt: skip
     assert str(found) == "\n".join(brief)
 

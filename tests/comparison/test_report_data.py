@@ -120,7 +120,7 @@ def test_names_are_bold_in_sentences_whatever_they_are():
     assert first.startswith("Take <b><bdi>a</bdi></b>: it has a better BLEU (100.00 against ")
     page = make_report(made).html
     assert "<title>Coverage errors of a, better</title>" in page
-    assert "p: against <b><bdi>a</bdi></b>, for each column." in page
+    assert "p: against <b><bdi>a</bdi></b>." in page
     assert '<th scope="col">system</th><th scope="col" class="number">BLEU ↑</th>' in page
 
 

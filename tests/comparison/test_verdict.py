@@ -20,8 +20,8 @@ from coverage_eval.comparison.facts import (
     Facts,
     LineFaults,
     PairTest,
-    collect_facts,
 )
+from coverage_eval.comparison.pairs import make_tests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import MAX_NAMED, RULES, decide
 from coverage_eval.core.significance import (
@@ -88,12 +88,12 @@ BY_HAND = [
         ["9 resamples cannot show a difference: draw 20 or more (--resamples)."],
     ),
     (
-        "untested", situation({"bleu": BLEUS}, min_resamples=None), "untested", "",
-        ["1 tests are too many to show a difference."],
+        "untested", situation({"bleu": BLEUS}, min_resamples=None, all_tests=9999), "untested", "",
+        ["9,999 tests are too many to show a difference."],
     ),
     (
         "untested", situation({"bleu": BLEUS}, segments=3), "untested", "",
-        ["3 segments are too few to show a difference."],
+        ["3 segments are too few to show a difference: p is at best 0.25."],
     ),
     (
         "no_merit",
@@ -431,15 +431,17 @@ def test_resamples_are_multiplied_up_to_their_maximum(systems, resamples, monkey
         drawn.append(resamples)
         return [{pair: Difference(0.0, 1.0) for pair in pairs} for _ in columns]
 
-    monkeypatch.setattr("coverage_eval.comparison.facts.pair_tests", record)
+    monkeypatch.setattr("coverage_eval.comparison.pairs.pair_tests", record)
     statistics = {"rep": {f"s{n}": np.array([[n, 0, 9]] * 30) for n in range(systems)}}
-    compared = compare_statistics(statistics, {"rep": REP()}, SignificanceTest(resamples=0))
-    facts = collect_facts(
-        compared.measured, compared.rows, SignificanceTest(resamples=resamples), {}
+    tests = make_tests(
+        compare_statistics(statistics, {"rep": REP()}, SignificanceTest(resamples=0)).measured,
+        SignificanceTest(resamples=resamples),
+        None,
     )
     assert resamples <= drawn[0] <= MAX_RESAMPLES
-    assert facts.min_resamples is not None
-    assert (resamples < facts.min_resamples) == (drawn[0] < min_resamples(len(facts.tests), 0.05))
+    least = tests.min_resamples()
+    assert least is not None
+    assert (resamples < least) == (drawn[0] < min_resamples(tests.number, 0.05))
 
 
 @pytest.mark.slow
@@ -449,7 +451,7 @@ def test_eight_systems_with_many_resamples_have_a_verdict(run_cli, tmp_path):
         (tmp_path / name).write_text(f"{text}\n" * 5, encoding="utf-8")
     done = run_cli("compare", "--ref", "ref", "-m", "rep", "--resamples", 600_000, *texts,
                    cwd=tmp_path)  # fmt: skip
-    assert "5 segments are too few to show a difference." in done.stdout
+    assert "5 segments are too few to show a difference" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -457,7 +459,8 @@ def test_eight_systems_with_many_resamples_have_a_verdict(run_cli, tmp_path):
     [
         (15, 200, "15 resamples cannot show a difference: draw 20 or more (--resamples)."),
         (0, 200, "Nothing was tested, because no resamples were drawn."),
-        (1000, 5, "5 segments are too few to show a difference."),
+        (1000, 5, "5 segments are too few to show a difference: p is at best 0.062."),
+        (15, 5, "5 segments are too few to show a difference: p is at best 0.062."),
         (1000, 200, "No difference that these texts can show."),
     ],
 )

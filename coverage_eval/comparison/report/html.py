@@ -136,7 +136,7 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     """Metrics whose marks prove little: there are plainer ones, or they only hint."""
     metrics = comparison.measured.metrics
     plain = {kind.error for metric in metrics.values() if flags(metric) for kind in metric.kinds}
-    doubtful = {name for name, trust in comparison.trust.items() if trust.is_low}
+    doubtful = {*comparison.facts.doubts}
     for name, metric in metrics.items():
         errors = {kind.error for kind in metric.kinds}
         is_plainer = plain & errors if comparison.measured.references else plain
