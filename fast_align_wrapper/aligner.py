@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -106,7 +109,7 @@ class FastAlign:
         """
         chosen = Settings(**settings)
         binary = find_fast_align()
-        folder = Path(mkdtemp(prefix=_FOLDER))
+        folder = _new_folder()
         try:
             text = TrainingText.write(pairs, folder / "training.txt")
             copied_notes = json.loads(json.dumps(dict(notes or {})))
@@ -146,7 +149,7 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            Path(mkdtemp(prefix=_FOLDER)),
+            _new_folder(),
             archive=Path(path).absolute(),  # it is read later, perhaps from another folder
             threads=threads,
         )
@@ -353,6 +356,18 @@ class FastAlign:
 
     def __repr__(self) -> str:
         return f"<FastAlign {self.hash}: {self.manifest.pairs:,} training pairs>"
+
+
+def _new_folder() -> Path:
+    """A new temporary folder.
+
+    Python removes it at its end, which SIGTERM would not wait for. So that signal ends the process
+    by :class:`SystemExit`, unless the program has a handler of its own.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    return Path(mkdtemp(prefix=_FOLDER))
 
 
 def _remove_folder(folder: Path, owner: int) -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
+import signal
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -298,3 +302,33 @@ def test_the_table_has_the_probabilities_of_posteriors(tmp_path):
     joint = [0.92 / 2 * table.get((given, "z"), 1e-9) for given in ("a", "|||")]
     null = 0.08 * table.get(("<eps>", "z"), 1e-9)
     assert posterior.matrix[0] == pytest.approx(np.array(joint) / (sum(joint) + null), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("handler", "status", "left"), [("", 143, 0), ("signal.signal(signal.SIGTERM, own)", 7, 1)]
+)
+def test_a_terminated_process_leaves_no_model(tmp_path, model, handler, status, left):
+    """Unless the program decides by itself how it ends."""
+    path, temporary = tmp_path / "model", tmp_path / "temporary"
+    model.save(path)
+    temporary.mkdir()
+    program = (
+        "import os, signal\n"
+        "from fast_align_wrapper import FastAlign\n"
+        "own = lambda *_: os._exit(7)\n"
+        f"{handler}\n"
+        f"model = FastAlign.load({str(path)!r})\n"
+        "print('ready', flush=True)\n"
+        "signal.pause()\n"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )  # fmt: skip
+    with run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"ready\n"
+        assert len(list(temporary.iterdir())) == 1
+        run.send_signal(signal.SIGTERM)
+    assert run.returncode == status
+    assert len(list(temporary.iterdir())) == left
