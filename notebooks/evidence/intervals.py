@@ -32,8 +32,8 @@ RUN = RUNS / "multi30k-de-en-seed1"
 OUTPUTS = ("softmax", "constrained_sparsemax-guided-c0")
 
 SIZES = (20, 50, 200)
-SAMPLES = 400
-RESAMPLES = 1000
+SAMPLES = 1000
+RESAMPLES = 500
 
 ERRORS_KEPT = (1.0, 0.1)
 """Shares of the segments with an error that keep it."""
