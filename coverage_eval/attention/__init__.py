@@ -49,6 +49,9 @@ from coverage_eval.attention.transformations import (
     sparsemax,
 )
 
+csoftmax, csparsemax = constrained_softmax, constrained_sparsemax
+"""The names in the paper's tables."""
+
 __all__ = [
     "TRANSFORMATIONS",
     "AttendGradients",
@@ -74,6 +77,8 @@ __all__ = [
     "constrained_sparsemax_vjp",
     "coverage_penalty",
     "cross_entropy",
+    "csoftmax",
+    "csparsemax",
     "fertility",
     "find_support",
     "find_transformation",

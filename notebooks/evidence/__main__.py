@@ -21,7 +21,7 @@ from corpora import SCORED, Corpus, Translator, load_corpora, train
 from documents import document_tables
 from figure import pictures
 from flags import false_alarms, labelled_tables
-from intervals import intervals_table, least_held
+from intervals import SAMPLES, intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors
 from peers import peer_tables
@@ -99,7 +99,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "parts": parts_table(every),
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
-        "intervals": intervals_table(data, corpora[0]),
+        "intervals": intervals_table(data, corpora[0], max_rows or SAMPLES),
         **labelled_tables(data, corpora[0]),
         **known_truth(data, corpora[0]),
         **loop_tables(data),

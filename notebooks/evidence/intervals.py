@@ -55,10 +55,10 @@ class Population(NamedTuple):
     statistics: Statistics
 
 
-def intervals_table(data: Path, captions: Corpus) -> pd.DataFrame:
+def intervals_table(data: Path, captions: Corpus, samples: int = SAMPLES) -> pd.DataFrame:
     """Coverage in percent and mean width at each size, by population."""
     with train(captions.training) as aligner:
-        rows = [_row(one) for one in populations(data, captions, aligner)]
+        rows = [_row(one, samples) for one in populations(data, captions, aligner)]
     return pd.DataFrame(rows)
 
 
@@ -120,7 +120,7 @@ def _with_rarer_errors(
         yield Population(of_errors, score, metric, left)
 
 
-def _row(population: Population) -> dict[str, object]:
+def _row(population: Population, samples: int) -> dict[str, object]:
     """The score, and the coverage and width of both intervals at each size."""
     text, score, metric, statistics = population
     true = float(metric.formula(statistics.sum(axis=0)))
@@ -128,7 +128,7 @@ def _row(population: Population) -> dict[str, object]:
     for size in SIZES:
         generator = np.random.default_rng(size)
         drawn = []
-        for seed in range(SAMPLES):
+        for seed in range(samples):
             chosen = statistics[generator.integers(len(statistics), size=size)]
             (found,) = sample_scores([(metric, {"": chosen})], RESAMPLES, seed)
             drawn.append(found[""])
