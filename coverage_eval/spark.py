@@ -31,6 +31,7 @@ from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.metric import Fitted, Metric, Score, Statistics
+from coverage_eval.core.tables import is_missing, join_lines
 from coverage_eval.registry import make_metric
 
 try:
@@ -121,7 +122,7 @@ class Job:
             model: As for :meth:`make`.
 
         Raises:
-            DataError: A text is missing or has a line end inside.
+            DataError: A text other than a reference is missing.
             AlignerError: The aligner failed.
         """
         from pyspark.sql import functions
@@ -150,7 +151,7 @@ class Job:
         A batch without rows, as of an empty partition, gives one without rows.
 
         Raises:
-            DataError: A column is missing, or a text is missing or has a line end inside.
+            DataError: A column is missing, or a text other than a reference is missing.
             AlignerError: The aligner failed.
         """
         metrics = self.make(model)
@@ -183,14 +184,15 @@ class Job:
                 raise DataError(f"there is no column {name!r}; there are: {there}")
 
         def column(name: str) -> list[str]:
-            values: list[str | None] = batch.column(name).to_pylist()
-            for number, value in enumerate(values):
-                if not isinstance(value, str) or "\n" in value:
-                    what = "has a line end inside" if isinstance(value, str) else "is no text"
+            values: list[Any] = batch.column(name).to_pylist()
+            if name in self.references:
+                values = ["" if is_missing(value) else value for value in values]
+            for number, value in enumerate(values, start=1):
+                if not isinstance(value, str):
                     raise DataError(
-                        f"column {name!r}: row {number + 1} of a batch {what}; leave such rows out"
+                        f"column {name!r}: row {number} of a batch is no text; leave such rows out"
                     )
-            return [str(value).removesuffix("\r") for value in values]
+            return [join_lines(value).removesuffix("\r") for value in values]
 
         sources = [None] * len(batch) if self.source is None else column(self.source)
         sides = [list(map(column, names)) for names in (self.references, self.peers)]

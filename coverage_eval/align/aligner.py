@@ -293,7 +293,7 @@ class ModelAligner(Aligner):
             if row.source is None:
                 raise DataError("the source text is needed to align it; give it with --src")
             source = self.source_tokens(row.source)
-            first = row.references if references else ()
+            first = row.known_references if references else ()
             texts = (*first, *row.hypotheses, *(row.peers if peers else ()))
             yield TokenRow(
                 source,
@@ -413,7 +413,7 @@ class ExternalLinks(Aligner):
                         "the source text is needed to find the sink; give it with --src"
                     )
                 kept = tuple(_drop_sink(links, len(source)) for links in kept)
-            yield AlignedRow(source, kept[:split], kept[split:])
+            yield AlignedRow(source, tuple(row.of_references(kept[:split])), kept[split:])
 
     def _target_lengths(self, row: Row) -> list[int]:
         """Token counts of the linked texts."""

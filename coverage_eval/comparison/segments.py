@@ -180,12 +180,13 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
         yield {
             "source": source,
             "sourceWords": links and _words(row.source or "", linked.aligner.source_tokens),
-            "references": list(map(segment_text, row.references)),
+            "references": list(map(segment_text, row.known_references)),
             "referenceWords": [
-                links and _words(text, linked.aligner.tokens) for text in row.references
+                links and _words(text, linked.aligner.tokens) for text in row.known_references
             ],
             "referenceLinks": [
-                links and _flat(links.references[number]) for number in range(len(row.references))
+                links and _flat(links.references[number])
+                for number in range(len(row.known_references))
             ],
             "outputs": outputs,
         }

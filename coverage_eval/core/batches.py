@@ -6,6 +6,7 @@ batch, and a batch keeps what an aligner computed for it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from coverage_eval.core.texts import (
     read_parallel,
     split_references,
 )
-from coverage_eval.core.tokenizers import Segment
+from coverage_eval.core.tokenizers import Segment, has_words
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class Row(NamedTuple):
 
     Attributes:
         hypotheses: The segment as each system translated it; at least one.
-        references: Its reference translations; may be empty.
+        references: Its reference translations; a blank one is missing. May be empty.
         source: The source segment; None if it is unknown.
         peers: Outputs of other systems, which are not scored.
     """
@@ -50,6 +51,22 @@ class Row(NamedTuple):
     references: tuple[Segment, ...] = ()
     source: Segment | None = None
     peers: tuple[Segment, ...] = ()
+
+    def of_references(self, items: Sequence[T]) -> Sequence[T]:
+        """Of one item for each reference, those of the references that are there.
+
+        A blank reference beside others with words is missing, for every metric. If all are blank,
+        nothing is expected: the first, which is blank, stands for them.
+        """
+        if len(self.references) < 2 or all(map(has_words, self.references)):
+            return items
+        pairs = zip(items, self.references, strict=True)
+        return [item for item, text in pairs if has_words(text)] or items[:1]
+
+    @property
+    def known_references(self) -> Sequence[Segment]:
+        """The references that are there; a blank one if none is."""
+        return self.of_references(self.references)
 
 
 class Request(NamedTuple):
@@ -186,6 +203,8 @@ class RowSample:
         rows: At most 2,000 of the rows, in their order.
         batches: The rows in batches, which keep what was computed for a fit.
         size: Number of all rows.
+        missing: By reference, the number of all rows where it is blank and another one is not.
+        unreferenced: The number of all rows without any reference, though an output has words.
         lines: The number of each of these rows in the test set, from 1.
         is_named: Whether the systems have names, which links and scores may go by.
     """
@@ -204,14 +223,28 @@ class RowSample:
         self.source = source
         self.peers = tuple(peers)
         blocks: Blocks[tuple[int, Row]] = Blocks()
+        self.missing: Counter[str] = Counter()
+        self.unreferenced = 0
         for numbered_row in enumerate(rows, start=1):
             blocks.add(numbered_row)
+            self._count_missing(numbered_row[1])
         self.size = blocks.size
         sampled = list(chain.from_iterable(blocks.kept.values()))
         self.lines = [line for line, _ in sampled]
         self.rows = [row for _, row in sampled]
         self.batches = list(make_batches(self.rows))
         self._computed: dict[Hashable, Any] = {}
+
+    def _count_missing(self, row: Row) -> None:
+        """Count the references that a row lacks."""
+        if all(map(has_words, row.references)):
+            return
+        names = zip(self.references, row.references, strict=True)
+        blank = {name for name, text in names if not has_words(text)}
+        if len(blank) < len({*self.references}):
+            self.missing.update(blank)
+        else:
+            self.unreferenced += any(map(has_words, row.hypotheses))
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute something from this sample, once for all that ask with this key."""
@@ -252,7 +285,7 @@ class Texts:
             systems: Each system's segments by its name, strings or lists of tokens.
             references: The reference's segments, or a list of several references, each a list of
                 segments; see :func:`~coverage_eval.core.texts.split_references`. Or the name of one
-                text.
+                text. None, NaN and a blank segment are a missing reference.
             sources: The source's segments.
             peers: The segments of each other system that is not scored.
             unaligned: Outputs, each a text or its lines, may have other lines than the rest. Lists
@@ -271,7 +304,7 @@ class Texts:
         several = [] if references is None else split_references(first, references)
         names = ["the reference"] if len(several) == 1 else numbered("reference", several)
         pairs = zip(names, several, strict=True)
-        held_references = [list_text(name, text, unaligned) for name, text in pairs]
+        held_references = [list_text(name, text, unaligned, optional=True) for name, text in pairs]
         peer_pairs = zip(numbered("peer", peers), peers, strict=True)
         held_peers = [output_text(name, text, unaligned) for name, text in peer_pairs]
         source = None if sources is None else list_text("the source", sources, unaligned)
@@ -319,7 +352,7 @@ class Texts:
         first = len(self.systems)
         second = first + len(self.references)
         last = second + len(self.peers)
-        for lines in read_parallel(*texts):
+        for lines in read_parallel(*texts, optional=self.references):
             source = None if self.source is None else lines[-1]
             yield Row(lines[:first], lines[first:second], source, lines[second:last])
 

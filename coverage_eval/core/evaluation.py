@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.counting import count_texts
-from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import Progress, no_progress, parts
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.text_checks import TextChecks
+from coverage_eval.core.text_checks import TextChecks, look_for_missing_references
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Evaluation:
             texts, fitted, features, jobs=self.jobs, evidence=self.evidence, progress=progress
         )
         words = next((item.tokens for item in metrics.values() if hasattr(item, "tokens")), None)
-        findings: list[Finding] = []
+        findings = list(look_for_missing_references(sample))
         for feature in features:
             findings += feature.findings(sample, words)
         for counter in fitted.values():

@@ -104,11 +104,17 @@ class TextTable:
             return field_names(next(self._rows(()))[1])
         return next(self._fields(kind, lines))[1]
 
-    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def texts(
+        self, columns: Sequence[str], optional: Sequence[str] = ()
+    ) -> Iterator[tuple[str, ...]]:
         r"""The texts of some columns, row by row.
 
         A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line. Line
         breaks inside a cell become a space each; a note says at the end in how many cells.
+
+        Args:
+            columns: Their names.
+            optional: Those of them in which a missing value is an empty text.
 
         Raises:
             DataError: The file is missing, damaged or not UTF-8; a column is missing or occurs
@@ -123,11 +129,11 @@ class TextTable:
             row = []
             for name, cell in zip(columns, cells, strict=True):
                 try:
-                    text = _text_of(cell)
+                    text = "" if name in optional and is_missing(cell) else _text_of(cell)
                 except ValueError as error:
                     raise DataError(f"{self._at(location)}, column {name!r}: {error}") from None
                 if "\n" in text:
-                    text = _LINE_ENDS.sub(" ", text.strip("\r\n"))
+                    text = join_lines(text)
                     broken[name] += 1
                 if text.endswith("\r"):
                     text = text[:-1]
@@ -396,6 +402,20 @@ def _is_quoted(line: str, *, is_header: bool) -> bool | None:
     if len(enclosed) < len(cells) or any('"' in text for text in enclosed):
         return False
     return True if is_header and len(cells) == line.count("\t") + 1 else None
+
+
+def join_lines(cell: str) -> str:
+    """The text of a cell with a space for each line break inside."""
+    return _LINE_ENDS.sub(" ", cell.strip("\r\n")) if "\n" in cell else cell
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value stands for no text: None, or what pandas and JSON write for it.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("None"), is_missing([])
+    (True, True, False, False)
+    """
+    return not isinstance(value, (str, Iterable)) and str(value) in {"None", "nan", "<NA>", "NaT"}
 
 
 def _text_of(cell: object) -> str:

@@ -353,6 +353,23 @@ def is_unsegmented_script(text: SampledText) -> bool:
     return 0 < tokens >= text.tokens / 3
 
 
+def look_for_missing_references(sample: RowSample) -> Iterator[Finding]:
+    """References that are blank, beside others or alone; counted in the whole text."""
+    for name, number in sample.missing.items():
+        yield Finding.of_text(
+            name,
+            f"blank in {number:,} of {sample.size:,} segments",
+            "where another reference has words, only that one counts",
+        )
+    if sample.unreferenced:
+        yield Finding(
+            f"{' and '.join(sample.references)}: {sample.unreferenced:,} of {sample.size:,} "
+            "segments have no reference: none of the words of their outputs is right, and nothing "
+            "of their source is expected; leave such segments out if that is not meant",
+            texts=sample.references,
+        )
+
+
 COMMON_CHECKS = (
     Check(look_for_subwords),
     Check(look_for_characters),

@@ -26,7 +26,7 @@ from coverage_eval.core.files import (
 )
 from coverage_eval.core.json_values import holds_objects, read_array
 from coverage_eval.core.other_files import what_its_lines_are
-from coverage_eval.core.tables import ColumnText, TextTable
+from coverage_eval.core.tables import ColumnText, TextTable, is_missing
 from coverage_eval.core.tokenizers import Segment
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
@@ -146,7 +146,7 @@ def _name_a_column(path: PathLike, table: TextTable) -> str:
     return f"{path} is a table: name a column of it, as {path}:COLUMN: {', '.join(table.names())}"
 
 
-def read_segments(source: PathLike | Text) -> Iterator[str]:
+def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterator[str]:
     """The segments of a text by its name: a file of lines, or a column of a table.
 
     >>> from pathlib import Path
@@ -159,6 +159,7 @@ def read_segments(source: PathLike | Text) -> Iterator[str]:
 
     Args:
         source: Such as ``out.txt``, ``out.txt.gz``, ``-`` or ``out.jsonl:mt``.
+        optional: Whether a column may lack values, which are blank segments.
 
     Raises:
         DataError: As :class:`~coverage_eval.core.files.FileText` and
@@ -168,6 +169,8 @@ def read_segments(source: PathLike | Text) -> Iterator[str]:
     text = source if isinstance(source, Text) else open_text(source)
     if isinstance(text, SegmentFile) and text.is_table():
         raise DataError(_name_a_column(text.path, TextTable(text.path)))
+    if optional and isinstance(text, ColumnText):
+        return (segment for (segment,) in text.table.texts([text.column], [text.column]))
     return iter(text)
 
 
@@ -192,12 +195,15 @@ def check_stdin(texts: Iterable[Text]) -> None:
         raise DataError("'-' (standard input) is named more than once; give all but one as files")
 
 
-def read_parallel(*sources: PathLike | Text) -> Iterator[tuple[Any, ...]]:
+def read_parallel(
+    *sources: PathLike | Text, optional: Sequence[Text] = ()
+) -> Iterator[tuple[Any, ...]]:
     """Read parallel texts segment by segment, such as hypothesis and reference.
 
     Args:
         sources: At least one text or name of a text; standard input at most once. Columns of one
             table are read in one pass.
+        optional: Those of the texts that may lack values, which are blank segments.
 
     Returns:
         A tuple for each line, with a segment of each text.
@@ -216,7 +222,11 @@ def read_parallel(*sources: PathLike | Text) -> Iterator[tuple[Any, ...]]:
     for text in texts:
         if isinstance(text, ColumnText):
             columns.setdefault(text.table, []).append(text.column)
-    passes = {table: iter(tee(table.texts(names), len(names))) for table, names in columns.items()}
+    may_lack = [text.column for text in optional if isinstance(text, ColumnText)]
+    passes = {
+        table: iter(tee(table.texts(names, may_lack), len(names)))
+        for table, names in columns.items()
+    }
     streams: list[Iterator[Any]] = []
     for text in texts:
         if isinstance(text, ColumnText):
@@ -290,8 +300,8 @@ def split_references(
     """
     # Iterators can be looked at only once.
     references = [
-        list(item) if isinstance(item, Iterator) else item
-        for item in segments_of(references, "the reference")
+        list(item) if isinstance(item, Iterator) else "" if is_missing(item) else item
+        for item in segments_of(references, "the reference", optional=True)
     ]
     if depth(references) <= max(1, depth(hypotheses)):
         _check_tokens(hypotheses, references)
@@ -330,18 +340,23 @@ def numbered(what: str, texts: Sequence[Any]) -> list[str]:
     return [f"{what} {number}" for number in range(1, len(texts) + 1)]
 
 
-def list_text(name: str, segments: Any, joined: bool = False) -> ListText:
+def list_text(
+    name: str, segments: Any, joined: bool = False, *, optional: bool = False
+) -> ListText:
     """A text from a list of segments, or from the name of a text.
 
     Args:
         name: What messages call it.
         segments: As :func:`segments_of` takes them.
         joined: Whether lists of tokens become strings, with spaces between the tokens.
+        optional: Whether None and NaN are blank segments.
 
     Raises:
         TypeError: As :func:`segments_of`; a segment is neither a string nor a list of tokens.
     """
-    listed = list(segments_of(segments, name))
+    listed = list(segments_of(segments, name, optional=optional))
+    if optional:
+        listed = ["" if is_missing(segment) else segment for segment in listed]
     for number, segment in enumerate(listed, start=1):
         if not isinstance(segment, (str, Sequence)) or isinstance(segment, bytes):
             raise TypeError(
@@ -359,19 +374,20 @@ def output_text(name: str, output: Any, unaligned: bool) -> ListText:
     return list_text(name, output.split("\n") if is_whole else output, unaligned)
 
 
-def segments_of(segments: Any, name: str) -> Iterable[Any]:
+def segments_of(segments: Any, name: str, *, optional: bool = False) -> Iterable[Any]:
     """A list of segments as it is, or the segments of a text by its name, such as ``out.jsonl:mt``.
 
     Args:
         segments: The list, or the name of a file that exists or of its column.
         name: What messages call it.
+        optional: As of :func:`read_segments`.
 
     Raises:
         TypeError: Another string, a mapping, a set or a data frame, which would give its keys, or
             nothing to iterate over.
     """
     if isinstance(segments, (str, OsPathLike)) and is_text(segments):
-        return read_segments(segments)
+        return read_segments(segments, optional=optional)
     if isinstance(segments, (str, bytes, OsPathLike)):
         raise TypeError(
             f"{name} is a list of segments, not a single string, and there is no file "

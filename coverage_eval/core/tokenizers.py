@@ -95,6 +95,13 @@ def tokenize(segment: Segment) -> Sequence[str]:
     return segment.split() if isinstance(segment, str) else segment
 
 
+def has_words(segment: Segment) -> bool:
+    """Whether anything but white space is in a segment."""
+    if isinstance(segment, str):
+        return bool(segment) and not segment.isspace()
+    return any(map(has_words, segment))
+
+
 @dataclass(frozen=True)
 class Tokenizer:
     """A tokeniser with its settings; calling it gives the tokens of a segment.

@@ -65,6 +65,20 @@ def sum_losses(
     return strengths + SUM_SHARE * np.array(sums), strengths
 
 
+def _of_references(items: Sequence[CoveredRow]) -> list[Sequence[Floats]]:
+    """The coverages by references, as many for each segment.
+
+    The mean of the others stands for a missing one, so it leaves their mean as it is.
+    """
+    number = max(len(item.references) for item in items)
+    padded: list[Sequence[Floats]] = []
+    for item in items:
+        missing = number - len(item.references)
+        mean = [np.mean(item.references, axis=0)] if missing else []
+        padded.append([*item.references, *mean * missing])
+    return padded
+
+
 def word_losses(
     granularity: Granularity,
     side: str,
@@ -85,7 +99,7 @@ def word_losses(
     """
     references, covered = (
         [np.concatenate(segments) for segments in zip(*texts, strict=True)]
-        for texts in ([item.references for item in items], [item.outputs for item in items])
+        for texts in (_of_references(items), [item.outputs for item in items])
     )
     words: list[list[Sequence[str]]] = []
     if references:

@@ -197,13 +197,13 @@ class NamedErrorFinder:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
-        expected = [source] if source else list(map(ParsedSegment.of, row.references))
+        expected = [source] if source else list(map(ParsedSegment.of, row.known_references))
         is_blank = bool(expected) and not any(text.words for text in expected)
         found = []
         for text, profile in zip(row.hypotheses, self.profiles, strict=True):
             output = ParsedSegment.of(text)
             if has_words(output):
-                found.append(tuple(profile.find(output, source, row.references)))
+                found.append(tuple(profile.find(output, source, row.known_references)))
             else:
                 found.append(() if is_blank else (NamedError("empty"),))
         return tuple(found)

@@ -7,12 +7,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.batches import Batch
+from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.metric import Measure, Signature, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
@@ -49,7 +49,7 @@ class SacreBLEUMetric(FixedMetric):
 
     def count(self, batch: Batch) -> Statistics:
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
-        references = _columns(row.references for row in batch.rows)
+        references = _columns(map(_with_none, batch.rows))
         systems = _columns(row.hypotheses for row in batch.rows)
         metric = self._sacre_metric
         cached = metric._cache_references(references)  # once for all systems
@@ -65,10 +65,19 @@ class SacreBLEUMetric(FixedMetric):
         return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
 
 
-def _columns(rows: Iterable[Sequence[Segment]]) -> list[list[str]]:
-    """The segments of each text as strings, given the segments of each row."""
+def _columns(rows: Iterable[Sequence[Segment | None]]) -> list[list[Any]]:
+    """The segments of each text as strings, given the segments of each row; None stays None."""
     columns = zip(*rows, strict=True)
-    return [[s if isinstance(s, str) else " ".join(s) for s in column] for column in columns]
+    return [
+        [s if s is None or isinstance(s, str) else " ".join(s) for s in column]
+        for column in columns
+    ]
+
+
+def _with_none(row: Row) -> Sequence[Segment | None]:
+    """The references of a row, with sacreBLEU's None for those that are missing."""
+    known = row.known_references
+    return [*known, *[None] * (len(row.references) - len(known))]
 
 
 @dataclass(frozen=True)
@@ -230,7 +239,7 @@ class TER(SacreBLEUMetric):
             DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
         """
         for row in batch.rows:
-            sizes = [len(tokenize(text)) for text in row.references]
+            sizes = [len(tokenize(text)) for text in row.known_references]
             for text in row.hypotheses:
                 words = len(tokenize(text))
                 if words * max(sizes, default=0) > MAX_TER_PAIRS and text not in row.references:

@@ -239,7 +239,7 @@ class REP(TokenMetric):
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are not errors."""
-        return row.references
+        return row.known_references
 
     def _repetitions(
         self, hypothesis: Tokens, references: Sequence[Tokens]

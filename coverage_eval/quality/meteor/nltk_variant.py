@@ -131,7 +131,7 @@ class FittedNLTKMeteor(Fitted):
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
             [
-                max(_score(text, reference) for reference in row.references)
+                max(_score(text, reference) for reference in row.known_references)
                 for text in row.hypotheses
             ]
             for row in batch.rows
