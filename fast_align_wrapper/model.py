@@ -289,6 +289,7 @@ def _untimed_member(name: str) -> zipfile.ZipInfo:
     """A member of an archive with a fixed time, so that equal content gives equal files."""
     info = zipfile.ZipInfo(name, _EARLIEST_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
+    setattr(info, "_compresslevel", 1)  # noqa: B010 (untyped); a tenth larger, in a quarter of the time
     info.create_system = 3
     info.external_attr = 0o644 << 16
     return info

@@ -24,11 +24,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import IO, cast
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import fast_align_wrapper
 from fast_align_wrapper import AlignerError, AlignerNotFoundError, AlignerWarning
@@ -76,6 +73,10 @@ class Binary:
 
 def installed_from() -> str:
     """What pip can build this package from: a clone or source archive if known, else its name."""
+    from importlib import metadata  # these are slow to import
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
     try:
         origin = metadata.distribution("coverage-eval").read_text("direct_url.json") or "{}"
     except metadata.PackageNotFoundError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.batches import Blocks
@@ -123,10 +124,9 @@ def detect_tokenizer(segments: Sequence[Segment]) -> str:
     for name in _LETTER_CANDIDATES if is_unsegmented_script(text) else _CANDIDATES:
         tokenizer = Tokenizer(name)
         raw = (_SPACE_BEFORE_MARK.sub("", " ".join(row)) for row in rows)
-        same = sum(
-            list(tokenizer(segment)) == list(row) for segment, row in zip(raw, rows, strict=True)
-        )
-        if same >= _MIN_SAME * len(rows):
+        others = (row for row, text in zip(rows, raw, strict=True) if tokenizer(text) != row)
+        # Most tokenisers are ruled out by the first rows.
+        if next(islice(others, int((1 - _MIN_SAME) * len(rows)), None), None) is None:
             return name
     return BY_USER
 

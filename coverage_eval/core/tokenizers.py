@@ -138,14 +138,15 @@ class Tokenizer:
 
     def __call__(self, segment: Segment) -> Sequence[str]:
         """The tokens of a segment; a list of tokens is joined with spaces and tokenised again."""
-        if self.name == "none" and not self.lowercase:
-            tokens = tokenize(segment)
-        elif self.name == "none" and not isinstance(segment, str):
-            tokens = [token.lower() for token in segment]
-        else:
+        if self.name != "none":
             text = segment_text(segment)
-            text = text.lower() if self.lowercase else text
-            tokens = tokenize(text if self.name == "none" else self._function(text))
+            tokens = tokenize(self._function(text.lower() if self.lowercase else text))
+        elif not self.lowercase:
+            tokens = tokenize(segment)
+        elif isinstance(segment, str):
+            tokens = tokenize(segment.lower())
+        else:
+            tokens = [token.lower() for token in segment]
         return [token[: self.stem] for token in tokens] if self.stem else tokens
 
     def locate(self, segment: Segment) -> Words:
