@@ -240,7 +240,8 @@ export class Browser {
       this.textField(),
       choice("sort", "Order by", [["number", "number"], ...metrics.map(({ name }): [string, string] => [name, name])], view.sort, (sort) =>
         this.change({ sort, descending: sort !== "number" && isWorstHigh(metrics.find(({ name }) => name === sort)) })),
-      choice("whose", "of", systems.map((name) => [name, name]), view.whose, (whose) => this.change({ whose })),
+      choice("whose", "of", systems.map((name) => [name, name]), view.whose, (whose) =>
+        this.change({ whose, show: view.show.includes(whose) ? view.show : defaultView(contents, whose).show })),
       ...(this.metric.flags ? [checkbox("flagged", "only flagged", view.flagged, (flagged) => this.change({ flagged }))] : []),
       h("fieldset", {}, h("legend", {}, "Side by side"), ...systems.map((name, place) =>
         checkbox(`show-${place}`, shownText(name), view.show.includes(name), (on) => {

@@ -24,12 +24,13 @@ export interface View {
   segment: number;
 }
 
-export function defaultView({ systems, kinds, metrics, worst }: Contents): View {
+/** The view that a page opens with, or that of the list of another system. */
+export function defaultView({ systems, kinds, metrics, worst }: Contents, whose = worst.system): View {
   // The system that the list is about is shown.
   const show = systems.slice(0, 3);
-  if (!show.includes(worst.system)) show.splice(-1, 1, worst.system);
+  if (!show.includes(whose)) show.splice(-1, 1, whose);
   return {
-    show, chosen: "", sort: worst.metric, whose: worst.system,
+    show, chosen: "", sort: worst.metric, whose,
     descending: isWorstHigh(metrics.find(({ name }) => name === worst.metric)),
     flagged: false, text: "", found: "", entry: "",
     marks: kinds.filter(({ shown }) => shown).map(({ key }) => key),
@@ -49,7 +50,7 @@ export function listedMetric(view: View, contents: Contents): Metric {
 
 /** The fragment of a view, without "#": only what differs from the default. */
 export function formatView(view: View, contents: Contents): string {
-  const usual = defaultView(contents);
+  const usual = { ...defaultView(contents, view.whose), whose: contents.worst.system };
   const fragment = new URLSearchParams();
   for (const key of Object.keys(usual) as (keyof View)[]) {
     const value = view[key];
@@ -64,14 +65,13 @@ export function formatView(view: View, contents: Contents): string {
 export function parseView(fragment: string, contents: Contents): View | null {
   if (!fragment.includes("=")) return fragment === "" ? defaultView(contents) : null;
   const given = new URLSearchParams(fragment);
-  const view = defaultView(contents);
   const { systems } = contents;
-  const known = (key: "chosen" | "sort" | "whose", values: string[]) => {
+  const view = defaultView(contents, systems.find((name) => name === given.get("whose")));
+  const known = (key: "chosen" | "sort", values: string[]) => {
     const value = given.get(key) ?? "";
     if (values.includes(value)) view[key] = value;
   };
   known("chosen", systems);
-  known("whose", systems);
   known("sort", ["number", ...contents.metrics.map(({ name }) => name)]);
   for (const key of ["found", "entry", "text"] as const) view[key] = given.get(key) ?? "";
   if (given.has("marks")) {

@@ -26,3 +26,11 @@ test("the default view has an empty fragment, a heading is no view, and unknown 
   const view = parseView("show=x&chosen=x&flagged=x&marks=dropped&marks=repeated&sort=x&descending=yes&segment=-1", contents);
   assert.deepEqual(view, defaultView(contents));
 });
+
+test("a link to the list of a system shows that system, and nothing else than the default", () => {
+  const many = { ...contents, systems: ["a", "b", "c", "d", "e"] };
+  const view = parseView("whose=e&segment=3", many)!;
+  assert.deepEqual([view.show, view.whose], [["a", "b", "e"], "e"]);
+  assert.equal(formatView(view, many), "whose=e&segment=3");
+  assert.deepEqual(parseView("whose=e&show=a", many)!.show, ["a"]);
+});
