@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from coverage_eval.align.aligner import ModelAligner, aligner_of
 from coverage_eval.align.rows import AlignedRow
 from coverage_eval.comparison.breakdowns import segment_scores
-from coverage_eval.comparison.evidence import marking, marks_of, styled_runs
+from coverage_eval.comparison.evidence import marking, marks_of, runs, styled_runs
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.machine import LazyRows
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
@@ -120,7 +120,13 @@ READABLE = range(20, 250)
 EXCERPT = 250
 """Characters of a text in an example."""
 
+MOST_MARKED = 2 / 3
+"""Of a source of which a greater share is marked, the model knows too little."""
+
 Record = dict[str, Any]
+
+MarkedWord: TypeAlias = tuple[str, str, Span]
+"""A marked word: the metric, the side, and its characters."""
 
 MarkedText = Sequence[tuple[str, str]]
 """A text in pieces, each with the style of its marks, or nothing."""
@@ -260,10 +266,10 @@ def find_examples(
 ) -> dict[str, ErrorExample]:
     """The segment of each system that shows its errors best; none for systems without errors.
 
-    Most words lost or repeated come first, and words that another system has right count, as they
-    prove that it can be done. Very short or long segments are shown only if there are no others,
-    and words that the aligner's model does not know do not count, since it can only guess their
-    translation.
+    The longest run of words lost or repeated comes first, and only words that another system has
+    right count, as they prove that it can be done. Very short or long segments, and those of which
+    nearly all is marked though there is an output, are shown only if there are no others. Words
+    that the aligner's model does not know do not count, since it can only guess their translation.
 
     Args:
         comparison: The systems.
@@ -277,10 +283,12 @@ def find_examples(
         others = [other for name, other in marked.items() if name != system]
         ranked = []
         for index, words in enumerate(segments):
+            proven = words.difference(
+                word for word in words if others and all(word in other[index] for other in others)
+            )
             if words:
-                shared = min((len(words & other[index]) for other in others), default=0)
-                is_readable = _is_readable(result, system, index)
-                ranked.append((is_readable, len(words) - shared, len(words), -index))
+                run = _longest_run(result, system, index, proven)
+                ranked.append((_is_readable(result, system, index, words), run, len(words), -index))
         if ranked:
             index = -max(ranked)[-1]
             counts = Counter(metric for metric, *_ in segments[index])
@@ -289,18 +297,34 @@ def find_examples(
     return examples
 
 
-def _is_readable(result: Result, system: str, index: int) -> bool:
+def _is_readable(result: Result, system: str, index: int, words: Collection[MarkedWord]) -> bool:
     """Whether both texts prove something, and can be read at a glance; an empty output can."""
     row = result.rows[index]
     length = len(segment_text(row.hypotheses[result.systems.index(system)]))
-    source = len(segment_text(row.source or "")) or length
-    return source in READABLE and (length in READABLE or not length)
+    text = segment_text(row.source or "")
+    source = len(text) or length
+    missing = runs(text, {span for _, side, span in words if side == "source"})
+    marked = sum(end - start for start, end in missing)
+    is_whole = not length or marked <= MOST_MARKED * source
+    return is_whole and source in READABLE and (length in READABLE or not length)
+
+
+def _longest_run(result: Result, system: str, index: int, words: Collection[MarkedWord]) -> int:
+    """How many marked words there are in the longest run of them."""
+    row = result.rows[index]
+    output = row.hypotheses[result.systems.index(system)]
+    longest = 0
+    for side, text in (("source", row.source or ""), ("output", output)):
+        spans = sorted({span for _, of_side, span in words if of_side == side})
+        for start, end in runs(segment_text(text), spans):
+            longest = max(longest, sum(start <= first < end for first, _ in spans))
+    return longest
 
 
 def _marked_words(
     result: Result, system: str, shown: int, doubtful: Collection[str]
-) -> list[set[tuple[str, str, Span]]]:
-    """The marked words of each segment that are worth showing: metric, side and characters."""
+) -> list[set[MarkedWord]]:
+    """The marked words of each segment that are worth showing."""
     aligner = aligner_of(result.metrics.values())
     known = aligner.model.vocabulary()[0] if isinstance(aligner, ModelAligner) else None
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
@@ -329,12 +353,24 @@ def _example(
     row, position = result.rows[index], result.systems.index(system)
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
     marks = [item for item in marks_of(result, system)[index] if names[item[0].key] not in doubtful]
+    output = row.hypotheses[position]
+    sides = {"source": row.source or "", "output": output}
+    # Text without a mark is shown where the other text has it, as far as lengths tell.
+    center = max(
+        (
+            ((start + end) / 2 / len(segment_text(text)), end - start)
+            for side, text in sides.items()
+            for (start, end), _ in styled_runs(segment_text(text), marks, side)
+        ),
+        key=lambda item: item[1],
+        default=(0.0, 0),
+    )[0]
     texts = {}
     if row.source is not None:
-        texts["source"] = _excerpt(row.source, marks, "source")
+        texts["source"] = _excerpt(row.source, center, marks, "source")
     if row.references:
-        texts["reference"] = _excerpt(row.references[0])
-    texts["output"] = _excerpt(row.hypotheses[position], marks, "output")
+        texts["reference"] = _excerpt(row.references[0], center)
+    texts["output"] = _excerpt(output, center, marks, "output")
     view = {
         "sort": metric.name,
         "whose": system,
@@ -346,13 +382,22 @@ def _example(
 
 
 def _excerpt(
-    segment: Segment, marks: Sequence[tuple[MarkKind, Mark]] = (), side: str = ""
+    segment: Segment, center: float, marks: Sequence[tuple[MarkKind, Mark]] = (), side: str = ""
 ) -> MarkedText:
-    """The characters around the first mark; a run of marked words is a piece."""
+    """The characters around the longest run of marked words, which is a piece.
+
+    Args:
+        segment: The text.
+        center: What to show of a text without marks, from 0 for its start to 1 for its end.
+        marks: The marks of both sides.
+        side: Which side the text is.
+    """
     text = segment_text(segment)
     styled = sorted(styled_runs(text, marks, side))
-    first = styled[0][0][0] if styled else 0
-    at = max(0, min(first - EXCERPT // 4, len(text) - EXCERPT))
+    longest = max((span for span, _ in styled), key=lambda span: span[1] - span[0], default=None)
+    first = longest[0] if longest else round(center * len(text))
+    before = EXCERPT // 4 if longest else EXCERPT // 2
+    at = max(0, min(first - before, len(text) - EXCERPT))
     end = at + EXCERPT
     if at:  # from the beginning of a word to the end of one
         at = text.find(" ", at, first) + 1 or at
@@ -360,8 +405,8 @@ def _excerpt(
         end = max(text.rfind(" ", first, end), 0) or end
     pieces = [("… ", "")] if at else []
     for (start, stop), style in styled:
-        if start < end:
-            pieces += [(text[at:start], ""), (text[start : min(stop, end)], style)]
+        if at < stop and start < end:
+            pieces += [(text[at:start], ""), (text[max(at, start) : min(stop, end)], style)]
             at = min(stop, end)
     pieces += [(text[at:end], ""), (" …" if end < len(text) else "", "")]
     return [(piece, style) for piece, style in pieces if piece]

@@ -594,5 +594,5 @@ def test_all_doors_say_the_same(demonstration, run_cli, tmp_path):
     assert list(found.verdict_sentences) == told["sentences"]
     for sentence in told["sentences"]:
         assert sentence in printed
-        assert sentence in page
+        assert sentence.replace(".en", "") in page
     assert MAX_NAMED >= len(told["systems"]) == 1

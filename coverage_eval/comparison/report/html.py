@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
@@ -20,6 +20,7 @@ from coverage_eval.comparison.report.page import (
     render_page,
     sentence,
 )
+from coverage_eval.comparison.report.picture import draw_scores, shared_ending
 from coverage_eval.comparison.segments import ReportOptions, find_examples, segment_records
 from coverage_eval.comparison.sentences import line_phrase, output_phrase, write_verdict
 from coverage_eval.comparison.table import (
@@ -28,10 +29,10 @@ from coverage_eval.comparison.table import (
     comparison_notes,
     comparison_table,
 )
+from coverage_eval.core.checks import percent
 from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import PHRASES, WORDS
-from coverage_eval.core.report import Cell, Table
-from coverage_eval.core.result import Result
+from coverage_eval.core.report import Table
 from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting import SYSTEM_COLOURS
@@ -46,7 +47,7 @@ MAX_LINES = 10_000
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
 
-MAX_LISTED = 10
+MAX_LISTED = 8
 """Words or n-grams of each system in a list."""
 
 
@@ -104,23 +105,31 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
             else:
                 left_out += 1
     names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}
+    ending = shared_ending(systems)
+    labels = {system: system.removesuffix(ending) for system in systems}
+    shown_names = list(labels.values())
     table, verdict = comparison_table(comparison), comparison.verdict
     note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
-    listed = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
+    listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
+    picture = draw_scores(comparison, _deciding(comparison))
+    examples = find_examples(comparison, shown_segments(comparison), _doubtful(comparison))
     return {
         "title": options.title or f"Coverage errors of {listed}",
         "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
         "baseline": comparison.baseline,
         "chosen": verdict.systems[0] if verdict.kind == "take" else None,
         "verdict": [
-            sentence(text, systems)
+            sentence(text, shown_names)
             for text in write_verdict(verdict, comparison.facts, names.__getitem__)
         ],
+        "worth": " ".join(_worth(comparison)),
         "faults": list(_faults(comparison)),
+        "labels": labels,
         "scores": table,
-        "flagged": [[_count_flagged(result, m, s) for m in result.metrics] for s in systems],
-        "note": sentence(note, systems),
-        "examples": find_examples(comparison, shown_segments(comparison), _doubtful(comparison)),
+        "picture": picture,
+        "note": sentence(note, shown_names),
+        # The worst system's comes first, beside the table.
+        "examples": {name: examples[name] for name in [*picture.rows][::-1] if name in examples},
         "lists": list(_lists(comparison)),
         "documents": documents,
         "left_out": left_out,
@@ -130,6 +139,18 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "shown": shown_segments(comparison),
         "max_outputs": MAX_OUTPUTS,
     }
+
+
+def _worth(comparison: Comparison) -> Iterator[str]:
+    """What the flags are worth on these texts, in a sentence for each finder, and one for all."""
+    result = comparison.measured
+    for name, trust in comparison.trust.items():
+        planted = f"{trust.found} of {trust.planted} planted errors found"
+        yield f"{result.metrics[name].name}: {planted} in these texts."
+    checks = result.of(AlignedChecks)
+    if checks and checks.unknown_words:
+        share = max(checks.unknown_words.values())
+        yield f"The model does not know {percent(share)} of the words."
 
 
 def _doubtful(comparison: Comparison) -> Collection[str]:
@@ -161,14 +182,6 @@ def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
             yield system, output_phrase(fault, result.segments), [number + 1 for number in segments]
 
 
-def _count_flagged(result: Result, name: str, system: str) -> str:
-    """How many segments a metric flags; empty if it flags none of any system."""
-    if not flags(result.metrics[name]):
-        return ""
-    flagged = int(flagged_segments(result, name, system).sum())
-    return f"{flagged:,} of {result.segments:,} flagged"
-
-
 def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     """The words and n-grams with most errors, without punctuation, and links to their segments."""
     result = comparison.measured
@@ -178,20 +191,40 @@ def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
         if {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
         and (what == PHRASES or result.has_source)
     ]
-    # All entries are asked for, because those of punctuation are left out.
+    # All entries are asked for, because the lists have those that tell a system from the others.
     for table in break_down(result, names, max(1, result.segments) * 1_000_000):
         rows, links = [], []
-        listed: Counter[Cell] = Counter()
-        for row in table.rows:
-            system, entry = row[0], str(row[1])
-            is_of_words = all(any(map(str.isalnum, word)) for word in entry.split())
-            if is_of_words and listed[system] < MAX_LISTED:
-                listed[system] += 1
+        for system in result.systems:
+            for row in _most_special(table.rows, system)[:MAX_LISTED]:
                 rows.append(row)
-                view = {"found": table.name, "entry": entry, "whose": system}
+                view = {"found": table.name, "entry": str(row[1]), "whose": system}
                 links.append(urlencode(view))
         if rows:
             yield replace(table, rows=rows), links
+
+
+def _most_special(rows: Sequence[tuple[Any, ...]], system: str) -> list[tuple[Any, ...]]:
+    """A system's rows of words that others have less often, by how much less; no punctuation.
+
+    Args:
+        rows: Rows of a system, what is listed, and how often.
+        system: The system.
+    """
+    counts: defaultdict[Any, dict[str, int]] = defaultdict(dict)
+    own = {}
+    for row in rows:
+        at = next(index for index, cell in enumerate(row) if isinstance(cell, int))
+        entry = row[1:at]
+        counts[entry][row[0]] = row[at]
+        if row[0] == system and all(any(map(str.isalnum, word)) for word in row[1].split()):
+            own[entry] = row
+    others = {row[0] for row in rows} - {system}
+    excess = {}
+    for entry in own:
+        usual = sum(counts[entry].get(other, 0) for other in others) / max(1, len(others))
+        excess[entry] = counts[entry][system] - usual
+    special = sorted(own, key=lambda entry: -excess[entry])
+    return [own[entry] for entry in special if excess[entry] > 0]
 
 
 Topic = tuple[str, Sequence[str], Sequence[str]]
@@ -232,15 +265,22 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
     else:
         name = next(iter(metrics))
         system = min(rows, key=lambda system: rows[system][name].score.score)
-    return metrics[name].name, system
+    return name, system
+
+
+def _deciding(comparison: Comparison) -> str:
+    """The metric by which the verdict is made; without a test, the one with most errors."""
+    tests = [test for reason in comparison.verdict.reasons for test in reason.tests]
+    return tests[0].metric if tests else _worst(comparison)[0]
 
 
 def _contents(comparison: Comparison) -> dict[str, Any]:
-    metric, system = _worst(comparison)
-    doubtful = _doubtful(comparison)
+    name, system = _worst(comparison)
+    doubtful, ending = _doubtful(comparison), shared_ending(list(comparison.rows))
     return {
-        "worst": {"metric": metric, "system": system},
+        "worst": {"metric": comparison.metrics[name].name, "system": system},
         "systems": list(comparison.rows),
+        "labels": [name.removesuffix(ending) for name in comparison.rows],
         "colours": [
             f"var(--system-{index % len(SYSTEM_COLOURS)})" for index in range(len(comparison.rows))
         ],

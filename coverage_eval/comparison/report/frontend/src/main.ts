@@ -1,7 +1,9 @@
 import { Browser } from "./browser";
 import { type Contents, Data } from "./data";
+import { switchColumns } from "./scores";
 
 async function start(): Promise<void> {
+  switchColumns(document.getElementById("picture")!);
   const data = new Data(document);
   const contents = await data.need<Contents>("contents");
   await new Browser(document.getElementById("browser")!, contents, data).start();
