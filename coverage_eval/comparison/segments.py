@@ -120,6 +120,9 @@ READABLE = range(20, 250)
 EXCERPT = 250
 """Characters of a text in an example."""
 
+MAX_PRINTED = 10
+"""Outputs that are printed on paper, where nobody can browse."""
+
 MOST_MARKED = 2 / 3
 """Of a source of which a greater share is marked, the model knows too little."""
 
@@ -295,6 +298,30 @@ def find_examples(
             name = max(result.metrics, key=counts.__getitem__)  # the first of equal ones
             examples[system] = _example(comparison, system, index, name, doubtful)
     return examples
+
+
+def worst_examples(
+    comparison: Comparison, name: str, shown: int, doubtful: Collection[str] = ()
+) -> list[tuple[str, ErrorExample]]:
+    """The outputs with the worst scores, at most :data:`MAX_PRINTED`, with their systems.
+
+    Args:
+        comparison: The systems.
+        name: The key of the metric.
+        shown: Only the first segments are looked at.
+        doubtful: Keys of metrics whose marks prove nothing.
+    """
+    result, sign = comparison.measured, 1 if comparison.metrics[name].higher_is_better else -1
+    scored = [
+        (sign * score, index, system)
+        for system in result.systems
+        for index, score in enumerate(segment_scores(result, name, system)[:shown].tolist())
+        if score > 0 or (sign > 0 and score == 0)  # not undefined
+    ]
+    return [
+        (system, _example(comparison, system, index, name, doubtful))
+        for _, index, system in sorted(scored)[:MAX_PRINTED]
+    ]
 
 
 def _is_readable(result: Result, system: str, index: int, words: Collection[MarkedWord]) -> bool:

@@ -21,7 +21,12 @@ from coverage_eval.comparison.report.page import (
     sentence,
 )
 from coverage_eval.comparison.report.picture import draw_scores, shared_ending
-from coverage_eval.comparison.segments import ReportOptions, find_examples, segment_records
+from coverage_eval.comparison.segments import (
+    ReportOptions,
+    find_examples,
+    segment_records,
+    worst_examples,
+)
 from coverage_eval.comparison.sentences import line_phrase, output_phrase, write_verdict
 from coverage_eval.comparison.table import (
     Comparison,
@@ -112,7 +117,8 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
     listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
     picture = draw_scores(comparison, _deciding(comparison))
-    examples = find_examples(comparison, shown_segments(comparison), _doubtful(comparison))
+    shown = shown_segments(comparison)
+    examples = find_examples(comparison, shown, _doubtful(comparison))
     return {
         "title": options.title or f"Coverage errors of {listed}",
         "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
@@ -130,13 +136,14 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "note": sentence(note, shown_names),
         # The worst system's comes first, beside the table.
         "examples": {name: examples[name] for name in [*picture.rows][::-1] if name in examples},
+        "worst": worst_examples(comparison, _worst(comparison)[0], shown, _doubtful(comparison)),
         "lists": list(_lists(comparison)),
         "documents": documents,
         "left_out": left_out,
         "max_lines": MAX_LINES,
         "topics": list(_topics(comparison, options)),
         "segments": result.segments,
-        "shown": shown_segments(comparison),
+        "shown": shown,
         "max_outputs": MAX_OUTPUTS,
     }
 
@@ -295,6 +302,7 @@ def _contents(comparison: Comparison) -> dict[str, Any]:
             )
             for kind in {kind.key: kind for kind in kinds}.values()
         ],
+        "text": "source" if comparison.measured.has_source else "reference",
         "segments": shown_segments(comparison),
         "block": BLOCK,
     }

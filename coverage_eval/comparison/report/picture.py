@@ -37,7 +37,7 @@ class DrawnScore:
         high: Where its interval ends.
         best: Whether no system is better, in a column that has a say.
         flagged: How many segments are flagged, such as ``20/52``; empty if the metric flags none.
-        p: The p-value if the score differs significantly from the baseline's, such as ``.008``.
+        p: The p-value if the score differs significantly from the baseline's, such as ``p = 0.008``.
         detail: Interval and p-value in words.
     """
 
@@ -141,7 +141,7 @@ def _draw(
         details.append(f"95% interval {format_figure(low)} to {format_figure(high)}")
     if p_value is not None:
         details.append(f"{format_p(p_value)} against the baseline")
-    is_significant = p_value is not None and p_value < SIGNIFICANT and has_say
+    is_significant = has_say and p_value is not None and p_value < SIGNIFICANT
     return DrawnScore(
         format_figure(cell.score.score),
         position(cell.score.score),
@@ -149,7 +149,7 @@ def _draw(
         None if high is None else position(high),
         cell.best and has_say,
         flagged,
-        format_p(p_value).removeprefix("p = ") if is_significant and p_value is not None else "",
+        format_p(p_value) if p_value is not None and is_significant else "",
         ", ".join(details),
     )
 

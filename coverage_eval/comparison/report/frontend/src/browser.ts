@@ -43,7 +43,7 @@ export class Browser {
 
   async start(): Promise<void> {
     this.root.replaceChildren(
-      h("div", { class: "bar" }, h("details", { class: "menu" }, h("summary", {}, "Search, order, marks"), this.form), this.count),
+      this.form, this.count,
       this.only,
       h("div", { class: "panes" }, h("div", { class: "lists" }, this.head, this.list.element), this.pane),
     );
@@ -125,7 +125,7 @@ export class Browser {
 
   private countFlags(): string {
     const flags = this.columns.get(this.view.whose)?.flags;
-    return flags ? `; ${this.metric.name} flags ${count(flags.filter(Boolean).length)} of ${shownText(this.view.whose)}` : "";
+    return flags ? `; ${this.metric.name} flags ${count(flags.filter(Boolean).length)} of ${this.label(this.view.whose)}` : "";
   }
 
   /** Position of the open segment in the list; the first is open if none was chosen. */
@@ -136,6 +136,10 @@ export class Browser {
   /** The metric in the list. */
   private get metric(): Metric {
     return listedMetric(this.view, this.contents);
+  }
+
+  private label(system: string): string {
+    return shownText(this.contents.labels[this.contents.systems.indexOf(system)] ?? system);
   }
 
   /** The systems in the list: those side by side, and the one that it is about. */
@@ -164,10 +168,10 @@ export class Browser {
     };
     this.head.replaceChildren(
       column("Number", sort === "number", false, { sort: "number" }, "#"),
-      h("span", {}, `text; ${metric} of:`),
+      h("span", { class: "what" }, h("span", {}, this.contents.text), h("span", {}, metric)),
       ...[...this.columns.keys()].map((name) => column(
-        `${metric} of ${shownText(name)}`, sort === metric && whose === name, isWorstHigh(this.metric), { sort: metric, whose: name },
-        h("i", { class: "dot", style: `--system: ${this.contents.colours[this.contents.systems.indexOf(name)]}` }), h("bdi", {}, shownText(name)))),
+        `${metric} of ${this.label(name)}`, sort === metric && whose === name, isWorstHigh(this.metric), { sort: metric, whose: name },
+        h("i", { class: "dot", style: `--system: ${this.contents.colours[this.contents.systems.indexOf(name)]}` }), h("bdi", {}, this.label(name)))),
     );
   }
 
@@ -178,9 +182,10 @@ export class Browser {
     if (known === undefined) void this.readSnippet(item, text);
     row.append(
       h("span", { class: "number" }, String(item + 1)), text,
-      ...[...this.columns.values()].map(({ scores, flags }) =>
-        h("span", { class: flags?.[item] ? "number flagged" : "number" }, figure(scores[item])),
-      ),
+      ...[...this.columns].map(([system, { scores, flags }]) =>
+        h("span", { class: flags?.[item] ? "number flagged" : "number" },
+          h("span", { class: "hidden" }, `${this.label(system)} `), figure(scores[item]),
+          flags?.[item] && h("span", { class: "hidden" }, ", flagged"))),
     );
   }
 
@@ -238,23 +243,22 @@ export class Browser {
     const focused = document.activeElement?.id;
     this.form.replaceChildren(
       this.textField(),
+      ...(this.metric.flags ? [checkbox("flagged", "only flagged", view.flagged, (flagged) => this.change({ flagged }))] : []),
       choice("sort", "Order by", [["number", "number"], ...metrics.map(({ name }): [string, string] => [name, name])], view.sort, (sort) =>
         this.change({ sort, descending: sort !== "number" && isWorstHigh(metrics.find(({ name }) => name === sort)) })),
-      choice("whose", "of", systems.map((name) => [name, name]), view.whose, (whose) =>
+      choice("whose", "of", systems.map((name) => [name, this.label(name)]), view.whose, (whose) =>
         this.change({ whose, show: view.show.includes(whose) ? view.show : defaultView(contents, whose).show })),
-      ...(this.metric.flags ? [checkbox("flagged", "only flagged", view.flagged, (flagged) => this.change({ flagged }))] : []),
       h("fieldset", {}, h("legend", {}, "Side by side"), ...systems.map((name, place) =>
-        checkbox(`show-${place}`, shownText(name), view.show.includes(name), (on) => {
+        checkbox(`show-${place}`, this.label(name), view.show.includes(name), (on) => {
           const show = systems.filter((item) => (item === name ? on : view.show.includes(item)));
           this.change({ show: show.length ? show : [name] });
         }))),
-      h("fieldset", {}, h("legend", {}, "Marks"), ...contents.kinds.map(({ key, style, meaning }) =>
+      h("details", { class: "menu", open: this.form.querySelector("details")?.open ?? false }, h("summary", {}, "Marks"), ...contents.kinds.map(({ key, style, meaning }) =>
         checkbox(`mark-${key}`, h("span", {}, h("mark", { class: `run ${style}` }, key), ` ${meaning}`), view.marks.includes(key), (on) => {
           view.marks = contents.kinds.map((kind) => kind.key).filter((item) => (item === key ? on : view.marks.includes(item)));
           this.remember();
           void this.drawSegment();
-        }))),
-      checkbox("letters", "j and k move in the list", this.list.hasLetters, (on) => { this.list.hasLetters = on; }),
+        })), checkbox("letters", "j and k move in the list", this.list.hasLetters, (on) => { this.list.hasLetters = on; })),
       h("button", { type: "button", id: "reset", onclick: () => this.change(defaultView(contents)) }, "Clear all"),
     );
     if (focused) this.form.querySelector<HTMLElement>(`#${CSS.escape(focused)}`)?.focus();

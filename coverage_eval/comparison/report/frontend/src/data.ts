@@ -26,11 +26,15 @@ export interface Contents {
   /** The metric and the system with the most errors; their worst segment comes first. */
   worst: { metric: string; system: string };
   systems: string[];
+  /** What each system is called: its name without the ending that all names share. */
+  labels: string[];
   /** The colour of each system. */
   colours: string[];
   metrics: Metric[];
   /** Where a word has several marks, it shows the first of these. */
   kinds: Kind[];
+  /** Which text the list shows of a segment. */
+  text: string;
   segments: number;
   block: number;
 }

@@ -1,6 +1,6 @@
 /** Making elements; text only ever becomes text. */
 
-type Child = Node | string | null | false;
+type Child = Node | string | null | false | undefined;
 type Attributes = Record<string, string | number | boolean | null | ((event: never) => void)>;
 
 /** An element with attributes, listeners (`onclick` and the like) and children. */
@@ -13,7 +13,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null) element.setAttribute(name, String(value));
   }
-  element.append(...children.filter((child) => child !== null && child !== false));
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 

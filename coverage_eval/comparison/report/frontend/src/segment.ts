@@ -38,16 +38,18 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   const references = segment.references.map((text, index) =>
     line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", text, segment.referenceWords[index]),
   );
-  const shown = show.map((system): Shown => {
+  const isLong = Math.max(segment.source?.length ?? 0, ...segment.outputs.map(({ text }) => text.length)) > LONG;
+  // Long outputs stand below each other, the one that the source is marked for first.
+  const order = isLong ? [chosen, ...show.filter((system) => system !== chosen)] : show;
+  const shown = order.map((system): Shown => {
     const output = segment.outputs[contents.systems.indexOf(system)] as Output;
     const text = line("output", output.text, output.words);
     text.runs = runsOf(text.text, output.marks, kinds.filter(({ side }) => side === "output"));
     if (source && system === chosen) source.runs = sourceRuns(source, output, kinds);
     return { system, output, text };
   });
-  const isLong = Math.max(segment.source?.length ?? 0, ...shown.map(({ output }) => output.text.length)) > LONG;
   const marked = source?.runs.length && show.length > 1
-    ? h("small", {}, " marked: what is missing in ", h("b", {}, h("bdi", {}, shownText(chosen)))) : null;
+    ? h("small", {}, " marked: what is missing in ", h("b", {}, h("bdi", {}, labelOf(chosen, contents)))) : null;
   const text = (item: Line, more: HTMLElement | null = null) => h("div", { class: "text" }, h("h4", {}, item.role, more), lineElement(item));
   const element = h(
     "article", { class: isLong ? "segment long" : "segment", "aria-label": `Segment ${number}` },
@@ -55,11 +57,15 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
     source && h("div", { class: "source" }, text(source, marked)),
     ...references.map((item) => isLong ? h("details", { class: "fold" }, h("summary", {}, item.role), lineElement(item)) : text(item)),
     h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, source, showing, scores))),
-    ...shown.map(({ system, output }) => output.attention ? attentionElement(output.attention, system) : null),
+    ...shown.map(({ system, output }) => output.attention ? attentionElement(output.attention, labelOf(system, contents)) : null),
     status,
   );
-  if (source) connect(element, source, shown, references, segment.referenceLinks, status);
+  if (source) connect(element, source, shown, references, segment.referenceLinks, status, contents);
   return element;
+}
+
+function labelOf(system: string, { systems, labels }: Contents): string {
+  return shownText(labels[systems.indexOf(system)] ?? system);
 }
 
 function sourceRuns(source: Line, output: Output, kinds: Kind[]) {
@@ -68,13 +74,14 @@ function sourceRuns(source: Line, output: Output, kinds: Kind[]) {
 
 function cardElement({ system, output, text }: Shown, source: Line | null, showing: Showing, scores: Scores): HTMLElement {
   const { contents, show, chosen, choose, kinds } = showing;
-  const name = h("bdi", {}, shownText(system));
+  const label = labelOf(system, contents);
+  const name = h("bdi", {}, label);
   const figures = contents.metrics.map((metric) =>
     h("div", {}, h("dt", {}, metric.name), h("dd", {}, figure(scores.get(metric.name)?.get(system)))),
   );
   return h(
     "section", {
-      class: "card", "aria-label": shownText(system),
+      class: "card", "aria-label": label,
       style: `--system: ${contents.colours[contents.systems.indexOf(system)]}`,
     },
     h("h4", {}, h("i", { class: "dot" }), source && show.length > 1
@@ -106,9 +113,10 @@ function errorsElement(output: Output, text: Line, source: Line | null, kinds: K
 /** A word under the mouse or the focus shows its links. */
 function connect(
   article: HTMLElement, source: Line, shown: Shown[], references: Line[], referenceLinks: (number[] | null)[], status: HTMLElement,
+  contents: Contents,
 ): void {
   const sides: [Line, number[] | null, string][] = [
-    ...shown.map(({ text, output, system }): [Line, number[] | null, string] => [text, output.links, shownText(system)]),
+    ...shown.map(({ text, output, system }): [Line, number[] | null, string] => [text, output.links, labelOf(system, contents)]),
     ...references.map((item, i): [Line, number[] | null, string] => [item, referenceLinks[i] ?? null, item.role]),
   ];
   const show = (side: Line, word: number, text: string, partners: [Line, number[]][]) => {
@@ -173,8 +181,8 @@ function attentionElement(map: Attention, system: string): HTMLElement {
     })));
   const what = "Attention of each output word (across) to each source word (down); white: exactly 0, full colour: 1";
   return h(
-    "details", { class: "attention", open: true }, h("summary", {}, "Attention of ", h("bdi", {}, shownText(system))),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Attention of ${shownText(system)}` },
+    "details", { class: "attention", open: true }, h("summary", {}, "Attention of ", h("bdi", {}, system)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Attention of ${system}` },
       h("table", {}, h("caption", {}, what), h("thead", {}, h("tr", {}, h("td"), ...heads)), h("tbody", {}, ...rows))),
   );
 }

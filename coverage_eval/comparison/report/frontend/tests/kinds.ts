@@ -12,7 +12,7 @@ export const LOST = kind("lost", "source", "omission", { shown: false });
 
 export const contents: Contents = {
   worst: { metric: "DROP", system: "ü" },
-  systems: ["a", "b & c=d#", "ü"], colours: ["red", "blue", "green"],
+  systems: ["a", "b & c=d#", "ü"], labels: ["a", "b & c=d#", "ü"], text: "source", colours: ["red", "blue", "green"],
   kinds: [REPEATED, DROPPED, LOST], segments: 5, block: 2,
   metrics: [{ name: "DROP", higherIsBetter: false, flags: true }, { name: "BLEU", higherIsBetter: true, flags: false }],
 };
