@@ -37,7 +37,7 @@ class DrawnScore:
         high: Where its interval ends.
         best: Whether no system is better, in a column that has a say.
         flagged: How many segments are flagged, such as ``20/52``; empty if the metric flags none.
-        p: The p-value if the score differs significantly from the baseline's, such as ``p = 0.008``.
+        p: The p-value, such as ``p = 0.008``, of a significant difference from the baseline.
         detail: Interval and p-value in words.
     """
 
@@ -52,7 +52,7 @@ class DrawnScore:
 
 
 @dataclass(frozen=True)
-class Picture:
+class DrawnTable:
     """All scores.
 
     Attributes:
@@ -64,7 +64,7 @@ class Picture:
     rows: Mapping[str, Sequence[DrawnScore]]
 
 
-def draw_scores(comparison: Comparison, deciding: str) -> Picture:
+def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
     """The scores of all systems, on a common axis for each metric.
 
     Args:
@@ -82,7 +82,7 @@ def draw_scores(comparison: Comparison, deciding: str) -> Picture:
     systems = sorted(
         comparison.rows, key=lambda system: sign * comparison.rows[system][deciding].score.score
     )
-    return Picture(
+    return DrawnTable(
         axes,
         {
             system: [
