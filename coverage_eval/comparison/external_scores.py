@@ -31,8 +31,33 @@ MIN_PAIRED = 5
 
 _MAX_SCORE = 1e100
 
-_ERRORS = {"wer", "cer", "metricx"}
-"""Metrics of other programs that count errors: lower is better."""
+_LOWER = "cer|hter|metricx|mqm|perplexity|ppl|ter|wer"
+_HIGHER = (
+    "bertscore|bleu|bleurt|chrf|comet|cometkiwi|meteor|prism|rouge|sacrebleu|spbleu|unite|xcomet|"
+    "yisi"
+)
+"""Families of metrics of other programs, whose names begin so: those that count errors, of which
+lower is better, and the others."""
+
+
+def known_direction(name: str) -> bool | None:
+    """Whether higher is better by a score of this name; None if nobody knows.
+
+    >>> known_direction("MetricX-24"), known_direction("wmt22-comet"), known_direction("ours")
+    (False, None, None)
+    """
+    kinds = map(metric_class, METRICS)
+    own = {kind.name.lower(): kind.higher_is_better for kind in kinds}
+    if name.lower() in own:
+        return own[name.lower()]
+    families = ((False, _LOWER), (True, _HIGHER))
+    named = (is_higher for is_higher, names in families if _begins_with(name, names))
+    return next(named, None)
+
+
+def _begins_with(name: str, words: str) -> bool:
+    """Whether a name begins with one of some words, in any case, and no letter follows it."""
+    return re.match(rf"(?:{words})(?![a-z])", name.lower()) is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +74,8 @@ class ExternalScores(TextMetric):
     Args:
         name: The metric's name.
         values: The scores of each segment by system; None for a missing score.
-        higher_is_better: Whether a higher score is better.
+        higher_is_better: Whether a higher score is better; by default, what is known of the name
+            (:func:`known_direction`). Scores of which nobody knows are only shown.
         measures, can_recommend: What it is for a verdict, as of any
             :class:`~coverage_eval.core.metric.Metric`.
         origin: The file that the scores come from, for messages.
@@ -57,7 +83,7 @@ class ExternalScores(TextMetric):
 
     name: str  # type: ignore[misc]  # other metrics have one name per class
     values: Mapping[str, Sequence[float | None]]
-    higher_is_better: bool = field(default=True, kw_only=True)  # type: ignore[misc]
+    higher_is_better: bool | None = field(default=None, kw_only=True)  # type: ignore[misc]
     measures: Measure = field(default=Measure.OTHER, kw_only=True)  # type: ignore[misc]
     can_recommend: bool = field(default=False, kw_only=True)  # type: ignore[misc]
     origin: str = "the given scores"
@@ -71,6 +97,11 @@ class ExternalScores(TextMetric):
         "Another program computed these segment scores; its version and settings are unknown here. "
         "Their mean may differ from that program's own corpus score."
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.higher_is_better is None:
+            object.__setattr__(self, "higher_is_better", known_direction(self.name))
 
     def fit(self, sample: RowSample) -> FittedScores:
         """Return the scores of the systems, in their order.
@@ -122,7 +153,7 @@ class FittedScores(Fitted):
     ) -> None:
         self.metric: ExternalScores = metric
         self.values = values
-        self.findings = _missing_scores(metric, values)
+        self.findings = [*_missing_scores(metric, values), *_unknown_direction(metric)]
 
     def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
@@ -167,12 +198,23 @@ def _missing_scores(
     return [Finding(message)]
 
 
+def _unknown_direction(metric: ExternalScores) -> list[Finding]:
+    if metric.higher_is_better is not None:
+        return []
+    return [
+        Finding(
+            f"{metric.name}: nobody knows whether higher is better by a metric of this name, so it "
+            "is only shown: say --higher-is-better or --lower-is-better"
+        )
+    ]
+
+
 Scores = dict[str, dict[int, float | None]]
 """System (empty if the file names none) → segment, from 1 → score."""
 
 
 def read_external_scores(
-    name: str, file: Text, systems: Sequence[str], *, lower: bool
+    name: str, file: Text, systems: Sequence[str], *, higher_is_better: bool | None = None
 ) -> ExternalScores:
     """Another program's scores, as a metric of some systems.
 
@@ -184,7 +226,7 @@ def read_external_scores(
         file: A table of scores, or a column of it or its name, such as ``s.csv:comet``. Without
             a name, it is ``score`` or that of the metric.
         systems: The systems to compare.
-        lower: Whether lower scores are better, even if the metric is known for the opposite.
+        higher_is_better: As of :class:`ExternalScores`.
 
     Raises:
         DataError: A segment occurs twice, a value is not a finite number, several columns have
@@ -204,9 +246,7 @@ def read_external_scores(
         if set(found) != set(range(1, len(found) + 1)):
             raise DataError(f"{text.name}: the segments of {system} are not 1 to {len(found)}")
         values[system] = [found[number] for number in range(1, len(found) + 1)]
-    known = {metric_class(key).name.lower(): metric_class(key).higher_is_better for key in METRICS}
-    is_error = known.get(name.lower(), name.lower() not in _ERRORS) is False
-    return ExternalScores(name, values, text.name, higher_is_better=not (is_error or lower))
+    return ExternalScores(name, values, text.name, higher_is_better=higher_is_better)
 
 
 def _read_table(table: TextTable, column: str, name: str) -> Scores:

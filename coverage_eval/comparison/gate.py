@@ -93,7 +93,10 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
     for name, min_difference in min_differences.items():
         metric = comparison.metrics[name]
         if metric.higher_is_better is None:
-            raise ValueError(f"{metric.name} has no better direction, so no system is worse by it")
+            raise ValueError(
+                f"nobody knows whether {metric.name} is better when higher or lower, so no system "
+                "is worse by it"
+            )
         sign = -1 if metric.higher_is_better else 1
         for system in comparison.others:
             cell = comparison.rows[system][name]

@@ -9,7 +9,12 @@ import pytest
 from scipy.stats import permutation_test
 
 from coverage_eval.comparison.compare import compare
-from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
+from coverage_eval.comparison.external_scores import (
+    ExternalScores,
+    known_direction,
+    read_external_scores,
+)
+from coverage_eval.comparison.gate import find_worse
 from coverage_eval.core.errors import DataError
 
 TEXT = [f"word {n} and more" for n in range(30)]
@@ -57,7 +62,7 @@ def test_an_undefined_segment_does_not_count():
 def test_the_column_of_a_metric(tmp_path, content):
     file = tmp_path / "scores.csv"
     file.write_text(content)
-    assert read_external_scores("x", file, ["a"], lower=False).values == {"a": [0.5, 1.0]}
+    assert read_external_scores("x", file, ["a"]).values == {"a": [0.5, 1.0]}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,51 @@ def test_damaged_files_are_refused(tmp_path, content, said):
     file = tmp_path / "f.csv"
     file.write_text(content)
     with pytest.raises(DataError) as caught:
-        read_external_scores("comet", file, ["a", "b"], lower=False)
+        read_external_scores("comet", file, ["a", "b"])
     assert said in str(caught.value)
     assert str(caught.value).startswith(str(file))
+
+
+@pytest.mark.parametrize(
+    ("names", "higher_is_better"),
+    [
+        (
+            "MetricX-24 metricx metricx_24_hybrid WER hTER TER MQM mqm-penalty perplexity PPL CER",
+            False,
+        ),
+        (
+            "COMET comet22 Comet-Kiwi CometKiwi XCOMET-XL BLEURT-20 chrF++ BERTScore BLEU meteor",
+            True,
+        ),
+        ("ours quality terrific werwolf comedy x", None),
+    ],
+)
+def test_families_of_metrics_are_known_by_the_beginning_of_their_names(names, higher_is_better):
+    for name in names.split():
+        assert known_direction(name) is higher_is_better, name
+        assert ExternalScores(name, VALUES).higher_is_better is higher_is_better
+        assert ExternalScores(name, VALUES, higher_is_better=True).higher_is_better
+
+
+@pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
+def test_scores_of_an_unknown_direction_are_only_shown():
+    texts = {"a": TEXT, "b": TEXT}
+    unknown = compare(texts, TEXT, metrics=[ExternalScores("ours", VALUES)])
+    assert unknown.verdict.kind == "none"
+    assert "--lower-is-better" in " ".join(f.message for f in unknown.measured.findings)
+    with pytest.raises(ValueError, match="nobody knows whether ours is better when higher"):
+        find_worse(unknown, {"ours": 0.0})
+    told = compare(texts, TEXT, metrics=[ExternalScores("ours", VALUES, higher_is_better=True)])
+    assert [item.system for item in find_worse(told, {"ours": 0.0})] == ["b"]
+
+
+def test_the_user_says_what_is_better(run_cli, tmp_path):
+    (tmp_path / "a").write_text("a house\n" * 8)
+    (tmp_path / "b").write_text("a dog\n" * 8)
+    rows = [f"{n},{s},{n + 3 * (s == 'b')}\n" for s in "ab" for n in range(1, 9)]
+    (tmp_path / "s.csv").write_text("segment,system,ours\n" + "".join(rows))
+    line = ("compare", "--ref", "a", "a", "b", "-m", "rep", "--scores", "ours=s.csv",
+            "--fail-if-worse", "ours")  # fmt: skip
+    for said, status in (((), 2), (("--lower-is-better", "ours"), 3),
+                         (("--higher-is-better", "ours"), 0)):  # fmt: skip
+        assert run_cli(*line, *said, cwd=tmp_path, check=False).returncode == status

@@ -45,6 +45,8 @@ def test_too_few_common_scores_are_not_compared():
     with pytest.raises(DataError, match="only 4 of 10 segments have a score of every system"):
         compare(values)
     assert compare({"a": [1.0, 2.0], "b": [1.0, 3.0]}).rows["b"]  # of a text that has no more
-    alone = ExternalScores("x", {"a": [1.0, None]}).fit(Texts.from_lists({"a": ["b", "c"]}).sample)
-    said = "the given scores: 1 of 2 segments have a score; only these count for x"
+    alone = ExternalScores("comet", {"a": [1.0, None]}).fit(
+        Texts.from_lists({"a": ["b", "c"]}).sample
+    )
+    said = "the given scores: 1 of 2 segments have a score; only these count for comet"
     assert [finding.message for finding in alone.findings] == [said]

@@ -27,7 +27,7 @@ def test_scores_are_decimal_numbers(tmp_path):
     for text in ("segment,score\n1,1_0\n", "segment,score\n1,1e309\n"):
         (tmp_path / "scores").write_text(text)
         with pytest.raises(DataError, match=r"scores: row [12].* is not a finite number"):
-            read_external_scores("x", tmp_path / "scores", ["a"], lower=False)
+            read_external_scores("x", tmp_path / "scores", ["a"])
 
 
 # Parquet

@@ -67,7 +67,12 @@ comparison_options = shared(
     ),
     option(
         "--lower-is-better", metavar="LIST", group="Metrics", type=NameList("score"),
-        help="Which --scores are better when lower: a list of names, separated by commas.",
+        help="Which --scores are better when lower: a list of names, separated by commas. Those of "
+        "well-known metrics, such as comet or metricx, are known.",
+    ),
+    option(
+        "--higher-is-better", metavar="LIST", group="Metrics", type=NameList("score"),
+        help="Which --scores are better when higher.",
     ),
     option(
         "--resamples", default=DEFAULT_RESAMPLES, type=click.IntRange(0, MAX_RESAMPLES),
@@ -101,6 +106,7 @@ def run_comparison(
     metrics: Sequence[str] | None,
     scores: Mapping[str, Text],
     lower_is_better: Sequence[str] | None,
+    higher_is_better: Sequence[str] | None,
     resamples: int,
     baseline: str | None,
     jobs: int,
@@ -130,10 +136,12 @@ def run_comparison(
         raise click.UsageError(
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
-    _check_scores(scores, lower_is_better or ())
+    directions = dict.fromkeys(lower_is_better or (), False)
+    directions |= dict.fromkeys(higher_is_better or (), True)
+    _check_scores(scores, directions)
     _require_texts(kinds, {"documents": unaligned, "references": bool(ref), "sources": bool(src)})
     _check_words(kinds)
-    external_scores = _read_scores(scores, list(systems), lower_is_better or ())
+    external_scores = _read_scores(scores, list(systems), directions)
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
     columns = Columns(
         Texts(systems, ref, src),
@@ -155,7 +163,7 @@ def run_comparison(
 
 
 def _read_scores(
-    scores: Mapping[str, Text], systems: Sequence[str], lower_is_better: Collection[str]
+    scores: Mapping[str, Text], systems: Sequence[str], directions: Mapping[str, bool]
 ) -> dict[str, ExternalScores]:
     """Read the scores of other programs.
 
@@ -166,22 +174,23 @@ def _read_scores(
         if text.path is not None:
             check_file(text.path)
     return {
-        name: read_external_scores(name, text, systems, lower=name in lower_is_better)
+        name: read_external_scores(name, text, systems, higher_is_better=directions.get(name))
         for name, text in scores.items()
     }
 
 
-def _check_scores(scores: Collection[str], lower_is_better: Collection[str]) -> None:
+def _check_scores(scores: Collection[str], directions: Collection[str]) -> None:
     """Refuse scores that are called like a metric, and names of no scores."""
     clashing = [name for name in scores if name in METRICS]
     if clashing:
         raise click.UsageError(
             f"--scores {', '.join(clashing)}: is a metric of this program; rename it"
         )
-    unknown = [name for name in lower_is_better if name not in scores]
+    unknown = [name for name in directions if name not in scores]
     if unknown:
         raise click.UsageError(
-            f"--lower-is-better {', '.join(unknown)}: it is not among the --scores"
+            f"--lower-is-better or --higher-is-better {', '.join(unknown)}: it is not among the "
+            "--scores"
         )
 
 
