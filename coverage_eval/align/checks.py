@@ -87,7 +87,9 @@ class AlignedChecks(TextChecks):
 def look_for_links(aligner: ExternalLinks) -> Iterator[Finding]:
     """Texts of links that count from 1, or without a single link: no word would be covered."""
     for text in aligner.link_texts:
-        yield from look_for_other_positions((links for _, links in text), text.name)
+        # The papers' script skips lines of markup; for others, they are errors when links are read.
+        rows = (links for _, links in text.parsed(skipped="<"))
+        yield from look_for_other_positions(rows, text.name)
         if not any(map(str.strip, text.lines())):
             yield Finding.of_text(
                 text.name, "no line has a link", "is it the right file?", CheckId.NO_LINKS
@@ -292,6 +294,7 @@ def _lags_by_model(
 ) -> dict[int, int | None]:
     """By the first row of each block: how many lines further on its source is; None if nowhere."""
     pairs_of: dict[int, list[tuple[int, int]]] = {}
+    block_of = {block[0]: block for block in blocks}
     for block in blocks[:: math.ceil(len(sources) / MODEL_ROWS)]:
         pairs = _neighbours(block, sources, targets)
         if len(pairs) >= MIN_SEGMENTS:
@@ -302,12 +305,15 @@ def _lags_by_model(
     }
     for lag in LAGS:
         # The targets moved, so that each row's is the one that should belong to it.
-        moved = [targets[(i - lag) % len(targets)] for i in range(len(targets))]
-        shifted = {
-            row: [(i, i + lag) for i, _ in pairs_of[row][2:-2] if moved[i]]
-            for row, known in lags.items()
-            if known is None
-        }
+        moved, shifted = list(targets), {}
+        for row in [row for row, known in lags.items() if known is None]:
+            block, rows = block_of[row], {i for i, _ in pairs_of[row]}
+            for place, i in enumerate(block):
+                moved[i] = targets[block[(place - lag) % len(block)]]
+            places = range(2, len(block) - 2)
+            shifted[row] = [
+                (block[k], block[k + lag]) for k in places if block[k] in rows and moved[block[k]]
+            ]
         shifted = {row: pairs for row, pairs in shifted.items() if pairs}
         fits = block_fits(model, sources, moved, list(shifted.values()))
         lags |= {row: lag for row, fit in zip(shifted, fits, strict=True) if fit > SHIFTED_FIT}

@@ -126,9 +126,24 @@ class SampledTexts:
 
     @cached_property
     def blocks(self) -> list[list[int]]:
-        """Neighbouring rows: at most :data:`BLOCK_ROWS`, and enough for shares."""
+        """Rows of neighbouring segments: at most :data:`BLOCK_ROWS`, and enough for shares.
+
+        Rows with the same source, as in tables with a row for each system, are one segment, which
+        stands for nothing but the rows at its ends.
+        """
         numbers = groupby(range(len(self.lines)), lambda row: (self.lines[row] - 1) // BLOCK_ROWS)
         blocks = [list(rows) for _, rows in numbers]
+        if self.source is not None:
+            rows = self.source.rows
+            segments = [
+                list(run) for block in blocks for _, run in groupby(block, rows.__getitem__)
+            ]
+            if 2 * len(segments) <= len(self.lines):
+                blocks = [
+                    [segment[end] for segment in segments[start : start + MIN_SEGMENTS]]
+                    for end in (0, -1)
+                    for start in range(0, len(segments), MIN_SEGMENTS)
+                ]
         return [rows for rows in blocks if len(rows) >= MIN_SEGMENTS]
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise, takewhile
 
+from coverage_eval.core.batches import BLOCK_ROWS
 from coverage_eval.core.checks import MIN_SEGMENTS, SampledText, SampledTexts
 from coverage_eval.core.errors import CheckId, Finding, Severity
 
@@ -102,6 +103,9 @@ def judge_order(
     """
     bad = _bad_blocks(lags)
     if not bad:
+        return
+    is_last_piece = bad == [*lags][-1:] and len(lines) - bad[0] < BLOCK_ROWS
+    if is_last_piece and len(lags) > 1:  # a few lines at the end may look like it
         return
     where = f"in {len(bad)} of {len(lags)} places"
     if len(bad) == len(lags):

@@ -252,6 +252,36 @@ def test_a_shift_of_the_last_lines_is_noticed(line, lag):
     assert f"line N fits line N{lag:+d} of ref better" in messages(seen)
 
 
+def by_segment(rows: Rows, systems: int = 9, seed: int = 0) -> Rows:
+    """A row for each segment and system, each output worded a little otherwise."""
+    versions = [confuse(rows, 0.3, seed * systems + number) for number in range(systems)]
+    return [row for same in zip(*versions, strict=True) for row in same]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rows", [422, 432, 22, 950])
+def test_rows_with_the_same_source_are_one_segment(seed, rows):
+    source = [row for row in sources()[:120] for _ in range(9)][:rows]
+    first, second = (by_segment(targets()[:120], seed=n)[:rows] for n in (2 * seed, 2 * seed + 1))
+    assert names(sample(source, first, hyp=second)) == []
+    assert not {"shifted", "reordered"} & {*names(sample(None, first, hyp=second))}
+
+
+@pytest.mark.parametrize("by", [1, -1, 9])
+def test_shifted_rows_of_segments_are_refused(by):
+    source = [row for row in sources()[:120] for _ in range(9)]
+    first, second = by_segment(targets()[:120]), shift(by_segment(targets()[:120], seed=1), by=by)
+    assert "shifted" in names(sample(source, first, hyp=second))
+
+
+@pytest.mark.parametrize("lines", [72, 122, 422])
+def test_a_last_piece_ends_no_run(lines):
+    """A few lines are as good as none, wherever they stand."""
+    text = targets()[:lines]
+    tail = [*OUTPUT[lines - 21 : lines], ["x"]]
+    assert names(sample(None, text, hyp=[*OUTPUT[: lines - 22], *tail])) == []
+
+
 def test_a_further_reference_out_of_step():
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
     seen = SampledTexts([SampledText("hyp", OUTPUT)], references, lines=range(1, len(OUTPUT) + 1))
