@@ -297,6 +297,7 @@ def ter(
     *,
     cased: bool = TER.cased,
     normalize: bool = TER.normalize,
+    tokenize: str = TER.tokenize,
     **how: Unpack[Scoring],
 ) -> Score:
     """Translation edit rate as sacreBLEU computes it; lower is better, and it can exceed 100.
@@ -305,9 +306,9 @@ def ter(
     33.33
 
     Arguments are those of :func:`rep`; ``cased`` tells capitals from small letters, ``normalize``
-    splits off punctuation as Tercom does.
+    splits off punctuation as Tercom does, and ``tokenize`` splits by a tokeniser first.
     """
-    metric = TER(cased, normalize)
+    metric = TER(cased, normalize, tokenize)
     return _score(metric, hypotheses, references, **how)
 
 

@@ -33,8 +33,8 @@ class Columns(Feature):
             settings, in the order of the columns; by default those that the texts and the aligner
             allow.
         others: Further metrics by name, such as scores of other programs.
-        tokenize: The tokeniser of named metrics of words; None for the one that fits the texts, as
-            :func:`fit_words` says.
+        tokenize: The tokeniser of named metrics of words, BLEU and TER among them; None for the
+            one that fits the texts, as :func:`fit_words` says, and those of BLEU and TER.
         lowercase: Whether these metrics lowercase the text.
         documents: Cuts outputs of other lines than their source, if they have other lines.
 
@@ -165,7 +165,8 @@ class Columns(Feature):
         tokens = Tokenizer(tokenize or "none", self._lowercase)
         source_tokens = aligner.source_tokens if aligner else tokens
         settings: dict[str, Any] = {"aligner": aligner, "source_tokens": source_tokens}
-        # BLEU has its own tokeniser under the same name.
+        # Only the user's choice is for BLEU and TER, too.
+        settings["tokenize"] = self._tokenize
         if issubclass(metric_class(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self._lowercase}
         return make_metric(metric, settings)

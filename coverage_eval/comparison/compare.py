@@ -62,8 +62,8 @@ def compare(
         test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
         resamples: Resamples for intervals and test; 0 for neither.
         seed: Their seed.
-        tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
-            By default tokenised text is left as it is, and other text is tokenised as
+        tokenize: The tokeniser of all metrics that have one, such as BLEU, TER and REP; an aligner
+            has its own. By default, for REP, as
             :func:`coverage_eval.comparison.columns.fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
@@ -109,7 +109,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         ValueError: No metric, or an unknown baseline.
     """
     test, metrics, systems = test or SignificanceTest(), result.metrics, result.systems
-    if not metrics:
+    if not (metrics or result.refused):
         raise ValueError("no metric to compare by")
     baseline = systems[0] if test.baseline is None else test.baseline
     if baseline not in systems:
@@ -117,7 +117,9 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
     columns = statistics_by_system(result, metrics)
-    sampled = sample_scores(columns, test.resamples, test.seed) if test.resamples else None
+    sampled = None
+    if test.resamples and columns:
+        sampled = sample_scores(columns, test.resamples, test.seed)
     tests = make_tests(result, test, sampled)
     cells = {
         name: _compare_scores(result, name, baseline, draws, tests.columns.get(name, {}), test.seed)

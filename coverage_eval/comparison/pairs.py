@@ -74,7 +74,7 @@ def make_tests(
     pairs = [*combinations(result.systems, 2)]
     number = len(pairs) * len(result.metrics)
     tests = PairTests(number, max(1, math.ceil(number / _TESTS_PER_FACTOR)), {})
-    if not (pairs and test.resamples):
+    if not (number and test.resamples):
         return tests
     tested = pair_tests(
         statistics_by_system(result, result.metrics),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,10 +181,11 @@ class Comparison:
             axes: Where to draw, one for each metric; a new figure if None.
 
         Raises:
-            DataError: There is no system besides the baseline.
+            DataError: There is no system besides the baseline, or no metric with scores.
         """
         from coverage_eval.plotting.scores import plot_differences
 
+        self.measured.require_scores()
         columns = [
             (metric, [cells[name] for cells in self.rows.values()])
             for name, metric in self.metrics.items()
@@ -303,12 +305,15 @@ def comparison_table(comparison: Comparison) -> Table:
     """The table of systems and metrics."""
     metrics = comparison.measured.metrics
     arrows = {True: " ↑", False: " ↓", None: ""}
-    names = [metric.name for metric in metrics.values()]
+    columns = [*metrics.values(), *comparison.measured.refused]
+    names = [metric.name for metric in columns]
+    dashes = ["–"] * len(comparison.measured.refused)
     rows: list[tuple[Cell, ...]] = []
     for system, cells in comparison.rows.items():
-        rows.append((system, *(_score_cell(cell, metrics[name]) for name, cell in cells.items())))
+        scores = (_score_cell(cell, metrics[name]) for name, cell in cells.items())
+        rows.append((system, *scores, *dashes))
     return Table(
-        ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in metrics.values())),
+        ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in columns)),
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
@@ -337,6 +342,8 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
                 | {"best": cell.best, "difference": cell.difference, "difference_interval": ends}
                 | {"p_value": cell.p_value, "p_value_holm": cell.adjusted}
             )
+    for system, metric in product(comparison.rows, comparison.measured.refused):
+        scores.append({"metric": metric.name, "system": system, "score": None})
     return {
         "baseline": comparison.baseline,
         "segments": comparison.measured.segments,
@@ -371,6 +378,10 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
                 comparison.baseline,
                 str(cell.score.signature),
             )
+        for metric in comparison.measured.refused:
+            no_figures = [None] * len(_FIGURES)
+            direction = better[metric.higher_is_better]
+            yield (system, metric.name, *no_figures, "no", direction, comparison.baseline, "")
 
 
 def brief_note(comparison: Comparison, baseline: str) -> str:

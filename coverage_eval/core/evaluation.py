@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.counting import count_texts
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import Progress, no_progress, parts
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.text_checks import TextChecks, look_for_missing_references
+from coverage_eval.core.text_checks import TextChecks, find_unsegmented, look_for_missing_references
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class Evaluation:
         if not any(issubclass(kind, TextChecks) for kind in by_kind):
             by_kind[TextChecks] = TextChecks()
         features = tuple(by_kind.values())
-        fitted = {name: metric.fit(sample) for name, metric in metrics.items()}
+        refused = _refused(metrics, sample)
+        fitted = {name: metrics[name].fit(sample) for name in metrics if name not in refused}
         for feature in features:
             feature.fit(sample)
         result = count_texts(
@@ -81,6 +83,8 @@ class Evaluation:
             findings += feature.findings(sample, words)
         for counter in fitted.values():
             findings += counter.findings
+        for of_metric in refused.values():
+            findings += of_metric
         settings: dict[str, str] = {}
         for feature in features:
             settings |= feature.text_settings
@@ -88,4 +92,18 @@ class Evaluation:
             result,
             findings=combine_findings(findings, sample.source),
             text_settings=settings,
+            refused={
+                metrics[name]: "; ".join(item.message for item in combine_findings(of_metric))
+                for name, of_metric in refused.items()
+            },
         )
+
+
+def _refused(metrics: Mapping[str, Metric], sample: RowSample) -> dict[str, list[Finding]]:
+    """The metrics that count words which their tokeniser does not separate in these texts."""
+    found = {
+        name: find_unsegmented(sample, metric.words, metric.needs)
+        for name, metric in metrics.items()
+        if metric.words is not None
+    }
+    return {name: findings for name, findings in found.items() if findings}

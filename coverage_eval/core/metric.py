@@ -23,6 +23,7 @@ from coverage_eval.core.errors import DataError, Finding, require_flag
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.report import ScoreCell
+from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -347,6 +348,15 @@ class Metric(Formula, ABC):
         Raises:
             DataError: It lacks the links or scores of a system, or other texts.
         """
+
+    @property
+    def words(self) -> Tokenizer | None:
+        """What splits texts into the words that it counts; None if it counts none of them.
+
+        A text whose words this does not separate has no score: see
+        :attr:`~coverage_eval.core.result.Result.refused`.
+        """
+        return None
 
     def features(self) -> Sequence[Feature]:
         """What else must look at the texts that it scores, such as checks of its model."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coverage_eval.core.batches import Batch, Request, Row, Texts
-from coverage_eval.core.errors import Finding
+from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
@@ -41,6 +41,8 @@ class Result:
         ranks: Scores of segments ``[systems, segments]`` that are no formula of statistics, by
             metric.
         starts: The first segment of each kept batch.
+        refused: Metrics that were not counted, because these texts are not split into words, each
+            with what to do.
     """
 
     metrics: Mapping[str, Metric]
@@ -56,6 +58,7 @@ class Result:
     text_settings: Mapping[str, str] = field(default_factory=dict)
     ranks: Mapping[str, Floats] = field(default_factory=dict)
     starts: Sequence[int] = ()
+    refused: Mapping[Metric, str] = field(default_factory=dict)
     _of_key: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -74,6 +77,7 @@ class Result:
         Raises:
             DataError: The score is undefined; the message says why.
         """
+        self.require_scores()
         metric, statistics = self.metrics[name], self.statistics_of(name, system)
         signature = self.fitted[name].sign(references=self.references)
         if self.text_settings:
@@ -90,6 +94,11 @@ class Result:
             interval=interval,
             of_segments=None if are_sums else partial(self.segment_scores, name, system),
         )
+
+    def require_scores(self) -> None:
+        """Raise :class:`DataError` if every metric was refused; the message says what to do."""
+        if self.refused and not self.metrics:
+            raise DataError("; ".join(f"{m.name}: {why}" for m, why in self.refused.items()))
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from math import fsum
 from unicodedata import normalize
 
@@ -29,7 +29,7 @@ from coverage_eval.core.line_order import (
     look_for_other_lengths,
     look_for_other_order,
 )
-from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer
+from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer, segment_text
 
 # Blank and very short outputs
 
@@ -291,13 +291,7 @@ def look_for_unsplit_words(texts: SampledTexts) -> Iterator[Finding]:
     """Texts that are not split into the words that are counted."""
     for text in texts.all:
         if label := why_unsegmented(text):
-            yield Finding.of_text(
-                text.name,
-                label,
-                "split all texts alike, or add --tokenize char; for links, train the model with it",
-                CheckId.UNSEGMENTED,
-                explains=MISFITS,
-            )
+            yield _unsegmented(text, label, is_source=text is texts.source)
         if label := why_untokenised(text):
             yield Finding.of_text(
                 text.name,
@@ -330,6 +324,53 @@ def why_untokenised(text: SampledText) -> str | None:
     return f"{percent(glued / punctuated)} of the segments have punctuation attached to words"
 
 
+def find_unsegmented(sample: RowSample, words: Tokenizer, needs: Set[str]) -> list[Finding]:
+    """The texts that a metric needs and whose words a tokeniser does not separate."""
+    return [
+        _unsegmented(text, label, is_source=text is texts.source)
+        for texts in [sample.once(("words", words), lambda: _unspaced_texts(sample, words))]
+        for text in texts.all
+        if (text is not texts.source or "sources" in needs) and (label := why_unsegmented(text))
+    ]
+
+
+def _unspaced_texts(sample: RowSample, words: Tokenizer) -> SampledTexts:
+    """The texts of a sample in words; none if they have no letter of a script without spaces."""
+    has_letters = re.compile(UNSPACED_CHARACTER).search
+    texts = (
+        segment_text(text)
+        for row in sample.rows
+        for text in (*row.hypotheses, *row.references, row.source or "")
+    )
+    if not any(not text.isascii() and has_letters(text) for text in texts):
+        return SampledTexts()
+    return SampledTexts.tokenize(sample, words, words)
+
+
+_SPLITTERS = (("[\u3040-\u30ff]", "ja-mecab or char", "char"), ("[\u3400-\u9fff]", "zh", "zh"))
+"""Letters of Japanese and, beside none of them, of Chinese; the tokenisers to type, and the one of
+a model. Other scripts are split into letters."""
+
+
+def _unsegmented(text: SampledText, label: str, *, is_source: bool) -> Finding:
+    """What to do with a text whose words are not separated."""
+    letters = "".join(text.counts)
+    found = [names for script, *names in _SPLITTERS if len(re.findall(script, letters)) > 2]
+    names, name = found[0] if found else ("char", "char")
+    flags = f"--src-tokenize {name}" if is_source else f"--tokenize {name} --src-tokenize 13a"
+    return Finding.of_text(
+        text.name,
+        label,
+        f"words are no figure there: add --tokenize {names}; a model is trained with {flags}",
+        CheckId.UNSEGMENTED,
+        explains=MISFITS,
+    )
+
+
+MIN_UNSPACED_CHARACTERS = 30
+"""Characters in tokens of a script without spaces, from which on they tell whether they are words.
+"""
+
 UNSEGMENTED_CHARACTERS = 7.0
 """Letters per token: segmented Japanese has 1.6, Chinese 1.7, Thai about 4; unsegmented text has 10
 to 40."""
@@ -337,12 +378,13 @@ to 40."""
 
 def why_unsegmented(text: SampledText) -> str | None:
     """Letters per token if a text seems not to be split into words; None if it is."""
-    if not text.has_enough or not is_unsegmented_script(text):
+    if not is_unsegmented_script(text):
         return None
     letters_of = {token: len(re.findall(UNSPACED_CHARACTER, token)) for token in text.counts}
     tokens = sum(text.counts[token] for token, number in letters_of.items() if number)
     letters = sum(text.counts[token] * number for token, number in letters_of.items())
-    if letters <= UNSEGMENTED_CHARACTERS * tokens:
+    size = sum(text.counts[token] * len(token) for token, number in letters_of.items() if number)
+    if size < MIN_UNSPACED_CHARACTERS or letters <= UNSEGMENTED_CHARACTERS * tokens:
         return None
     return f"{letters / tokens:.0f} letters per token in a script without spaces"
 
@@ -383,7 +425,7 @@ COMMON_CHECKS = (
 )
 """Checks of any texts."""
 
-WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_unsplit_words, MIN_SEGMENTS))
+WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_unsplit_words))
 """Checks of texts whose words are counted."""
 
 LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)

@@ -85,6 +85,11 @@ class TokenMetric(FixedMetric):
         """The tokeniser: from a segment to its tokens."""
         return Tokenizer(self.tokenize, self.lowercase)
 
+    @property
+    def words(self) -> Tokenizer | None:
+        """The tokeniser."""
+        return self.tokens
+
     def settings(self) -> Mapping[str, object]:
         """All fields, with the tokeniser's last."""
         own = dict(super().settings())

@@ -16,7 +16,7 @@ from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.metric import Measure, Signature, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
-from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, tokenize
+from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -49,13 +49,22 @@ class SacreBLEUMetric(FixedMetric):
 
     def count(self, batch: Batch) -> Statistics:
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
-        references = _columns(map(_with_none, batch.rows))
-        systems = _columns(row.hypotheses for row in batch.rows)
+        references = self._columns(map(_with_none, batch.rows))
+        systems = self._columns(row.hypotheses for row in batch.rows)
         metric = self._sacre_metric
         cached = metric._cache_references(references)  # once for all systems
         setattr(metric, "_ref_cache", cached)  # noqa: B010 (untyped there)
         blocks = [metric._extract_corpus_statistics(texts, None) for texts in systems]
         return np.array(blocks, dtype=self.statistic_type)
+
+    def _columns(self, rows: Iterable[Sequence[Segment | None]]) -> list[list[Any]]:
+        """The segments of each text as strings, given those of each row; None stays None."""
+        columns = zip(*rows, strict=True)
+        return [[None if s is None else self._text(s) for s in column] for column in columns]
+
+    def _text(self, segment: Segment) -> str:
+        """A segment as sacreBLEU gets it."""
+        return segment if isinstance(segment, str) else " ".join(segment)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100."""
@@ -63,15 +72,6 @@ class SacreBLEUMetric(FixedMetric):
         compute = self._sacre_metric._compute_score_from_stats
         flat = [compute(row.tolist()).score for row in rows.reshape(-1, rows.shape[-1])]
         return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
-
-
-def _columns(rows: Iterable[Sequence[Segment | None]]) -> list[list[Any]]:
-    """The segments of each text as strings, given the segments of each row; None stays None."""
-    columns = zip(*rows, strict=True)
-    return [
-        [s if s is None or isinstance(s, str) else " ".join(s) for s in column]
-        for column in columns
-    ]
 
 
 def _with_none(row: Row) -> Sequence[Segment | None]:
@@ -119,7 +119,12 @@ class BLEU(SacreBLEUMetric):
         if self.smooth not in _SMOOTHINGS:
             known = ", ".join(_SMOOTHINGS)
             raise ValueError(f"unknown smoothing {self.smooth!r}; one of {known}")
-        Tokenizer(self.tokenize)  # fails now if a package is missing
+        _ = self.words  # fails now if a package is missing
+
+    @property
+    def words(self) -> Tokenizer:
+        """The tokeniser."""
+        return Tokenizer(self.tokenize)
 
     @classmethod
     def acl2018(cls) -> BLEU:
@@ -218,10 +223,15 @@ class TER(SacreBLEUMetric):
     Args:
         cased: Be case-sensitive, unlike sacreBLEU's default.
         normalize: Split off punctuation as Tercom does.
+        tokenize: Split both sides by this tokeniser of sacreBLEU first; ``none`` does not.
+
+    Raises:
+        ValueError: An unknown tokeniser.
     """
 
     cased: bool = setting(False, "Be case-sensitive.")
     normalize: bool = setting(False, "Normalise and tokenise as Tercom does.")
+    tokenize: str = setting("none", "Split by this tokeniser first.", choices=TOKENIZERS)
 
     name: ClassVar[str] = "TER"
     higher_is_better: ClassVar[bool] = False
@@ -239,16 +249,33 @@ class TER(SacreBLEUMetric):
             DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
         """
         for row in batch.rows:
-            sizes = [len(tokenize(text)) for text in row.known_references]
+            sizes = [len(self.words(text)) for text in row.known_references]
             for text in row.hypotheses:
-                words = len(tokenize(text))
+                words = len(self.words(text))
                 if words * max(sizes, default=0) > MAX_TER_PAIRS and text not in row.references:
                     raise DataError(
                         f"TER: a segment of {words:,} words against {max(sizes):,} would take it "
                         "many seconds, because it looks for words that moved; it begins "
-                        f"{' '.join(tokenize(text)[:6])[:60]!r}: split it, or leave TER out"
+                        f"{' '.join(self.words(text)[:6])[:60]!r}: split it, or leave TER out"
                     )
         return super().count(batch)
+
+    def sign(self, *, references: int) -> Signature:
+        """sacreBLEU's signature, with the tokeniser before Tercom's own."""
+        signature = super().sign(references=references)
+        if self.tokenize == "none":
+            return signature
+        settings = dict(signature.settings)
+        settings["tok"] = f"{self.tokenize}+{settings['tok']}"
+        return Signature(self.name, tuple(settings.items()))
+
+    def _text(self, segment: Segment) -> str:
+        return super()._text(segment if self.tokenize == "none" else self.words(segment))
+
+    @cached_property
+    def words(self) -> Tokenizer:  # kept, because it is asked often
+        """The tokeniser."""
+        return Tokenizer(self.tokenize)
 
     @cached_property
     def _sacre_metric(self) -> SacreMetric:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.metric import Measure
 from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.repetition.rep import find_ngrams
 
 
@@ -116,6 +117,11 @@ class TailLoop(SegmentRatio):
 
     name: ClassVar[str] = "tail-loop"
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
+
+    @property
+    def words(self) -> Tokenizer | None:
+        """None: loops are found in text that is not split, too."""
+        return None
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """1 for a flagged segment, else 0; and 1."""

@@ -87,8 +87,8 @@ comparison_options = shared(
     option("--lowercase", is_flag=True, group="Metrics", help="Lowercase every side, for rep."),
     option(
         "--tokenize", type=click.Choice(TOKENIZERS), group="Metrics",
-        help="Apply one of sacreBLEU's tokenisers to references and outputs, for rep.  [default: "
-        "none for tokenised text; otherwise the model's, or 13a]",
+        help="Apply one of sacreBLEU's tokenisers to references and outputs, for bleu, ter and rep."
+        "  [default: for rep none for tokenised text; otherwise the model's, or 13a]",
     ),
 )  # fmt: skip
 """The systems, and how they are compared: the options of :func:`run_comparison`, and ``strict``."""
@@ -212,10 +212,15 @@ def _require_texts(kinds: Mapping[str, type[Metric]], present: Mapping[str, bool
 
 def _check_words(kinds: Mapping[str, type[Metric]]) -> None:
     """Refuse a tokeniser without a metric that takes it."""
-    asked = sorted(options_on_command_line() & {"tokenize", "lowercase"})
-    if asked and kinds and not any(issubclass(kind, TokenMetric) for kind in kinds.values()):
-        flags = " and ".join(f"--{name}" for name in asked)
-        raise click.UsageError(f"{flags} is not for {' and '.join(kinds)}: only rep takes it")
+    takes = {
+        "tokenize": {name for name, kind in kinds.items() if hasattr(kind, "tokenize")},
+        "lowercase": {name for name, kind in kinds.items() if issubclass(kind, TokenMetric)},
+    }
+    for asked in sorted(options_on_command_line() & {*takes}):
+        if kinds and not takes[asked]:
+            others = "bleu, ter and rep take" if asked == "tokenize" else "rep takes"
+            listed = " and ".join(kinds)
+            raise click.UsageError(f"--{asked} is not for {listed}: only {others} it")
 
 
 class _Differences(ParamType):

@@ -74,9 +74,11 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
             (maps of each segment by system) or ``title``.
 
     Raises:
+        DataError: No metric has scores.
         ValueError: The comparison was made from statistics alone, or maps are of an unknown
             system or of other segments.
     """
+    comparison.measured.require_scores()
     options = ReportOptions(**settings)
     values = report_values(comparison, options)
     blocks = [("contents", _contents(comparison)), *_blocks(comparison, options)]

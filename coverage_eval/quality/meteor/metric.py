@@ -18,7 +18,15 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
 from coverage_eval.core.text_metric import TextMetric
-from coverage_eval.core.tokenizers import Segment, Span, Words, find_tokens, segment_text, tokenize
+from coverage_eval.core.tokenizers import (
+    Segment,
+    Span,
+    Tokenizer,
+    Words,
+    find_tokens,
+    segment_text,
+    tokenize,
+)
 from coverage_eval.quality.meteor.matching import (
     EXACT,
     MODULES,
@@ -280,6 +288,11 @@ class METEOR(TextMetric):
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
+
+    @property
+    def words(self) -> Tokenizer:
+        """White space separates the words."""
+        return Tokenizer()
 
     def fit(self, sample: RowSample) -> FittedMETEOR:
         """Return what counts, which doubts references that do not look English."""

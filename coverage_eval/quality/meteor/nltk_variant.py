@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.metric import Fitted, Measure
 from coverage_eval.core.text_metric import TextMetric
-from coverage_eval.core.tokenizers import Segment, tokenize
+from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
     JAR,
     check_english,
@@ -109,6 +109,11 @@ class NLTKMeteor(TextMetric):
             "nltk": version("nltk"),
             "wordnet": f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
         }
+
+    @property
+    def words(self) -> Tokenizer:
+        """White space separates the words."""
+        return Tokenizer()
 
     def fit(self, sample: RowSample) -> FittedNLTKMeteor:
         """Return what counts, which doubts references that do not look English."""

@@ -25,7 +25,7 @@ from string import punctuation
 
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.errors import DataError, Finding, MissingDependencyError
-from coverage_eval.core.tokenizers import tokenize
+from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, tokenize
 
 _INSTALL = "pip install 'coverage-eval[meteor]'"
 
@@ -302,6 +302,11 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
         for token in tokenize(reference)
         if any(map(str.isalpha, token))
     ]
+    unspaced = sum(re.search(UNSPACED_CHARACTER, word) is not None for word in words)
+    if 0 < unspaced >= len(words) / 3:
+        message = "a script without spaces; METEOR is for English: use BLEU or chrF"
+        names = sample.references
+        return (Finding(f"{', '.join(names)}: {message}", texts=names),)
     # The ending 's does not count: other languages have it too.
     functions = sum(word in read_function_words() and word != "s" for word in words)
     if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
