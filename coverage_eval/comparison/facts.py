@@ -14,6 +14,7 @@ from hashlib import sha256
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from coverage_eval.comparison.padding import Won, padding_explains
 from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.metric import Measure, Metric
 from coverage_eval.core.report import SIGNIFICANT
@@ -111,6 +112,7 @@ class Facts:
         disqualified: Systems that say far less or more than the others: they do not compete.
         discounted: Further systems that are not recommended, and whose few errors are no merit.
         padding: Those of them whose few omissions are no merit either.
+        explained: Differences in quality that more words give, whatever they mean.
         resamples: How many resamples were asked for.
         min_resamples: How many must be asked for so that a test can show a difference; None if no
             number is enough.
@@ -128,6 +130,7 @@ class Facts:
     disqualified: Set[str] = frozenset()
     discounted: Set[str] = frozenset()
     padding: Set[str] = frozenset()
+    explained: Set[tuple[str, str, str]] = frozenset()
     resamples: int = SignificanceTest.resamples
     min_resamples: int | None = 0
     doubts: Mapping[str, str] = field(default_factory=dict)
@@ -149,8 +152,10 @@ class Facts:
         """Whether a significant difference is a merit of the better system.
 
         Few errors are no merit of a system that says less, or whose outputs are broken. Omissions
-        find these faults themselves, but not padding.
+        find these faults themselves, but not padding. More words are no merit by themselves.
         """
+        if test[:3] in self.explained:
+            return False
         if self.metrics[test.metric].measures == Measure.OMISSIONS:
             return test.better not in {*self.disqualified, *self.padding}
         if self.counts_errors(test.metric):
@@ -280,7 +285,7 @@ def collect_facts(
         for pair in combinations(systems, 2)
         if tested.columns
     ]
-    told = {test.metric for test in tests if test.p_value < SIGNIFICANT}
+    told = [test for test in tests if test.p_value < SIGNIFICANT]
     faults, disqualified, discounted, padding = _collect_faults(result)
     return Facts(
         systems=systems,
@@ -294,12 +299,15 @@ def collect_facts(
         disqualified=disqualified,
         discounted=discounted,
         padding=padding,
+        explained=padding_explains(
+            result, [Won(*t[:3]) for t in told], test, tested.drawn(test.resamples)
+        ),
         resamples=test.resamples,
         min_resamples=tested.min_resamples(),
         doubts={
             name: found.warning
             for name, found in trust.items()
-            if found.is_low and name in {*metrics} - told
+            if found.is_low and name in {*metrics} - {test.metric for test in told}
         },
     )
 

@@ -38,6 +38,8 @@ TEMPLATES: Mapping[Template, str] = {
     "many-tests": "{facts.all_tests:,} tests are too many to show a difference.",
     "few-segments": "{facts.segments} segments are too few to show a difference: p is at best "
     "{facts.best_p:.2g}{the.corrected}.",
+    "padding": "{the.better} {the.merit}, but no more than its length alone, or words that most of "
+    "its outputs share, can give.",
     "no-merit": "Fewer errors of {the.systems} are no merit.",
     "no-difference": "No{the.other} difference{the.in_omissions} that these texts can show.",
     "disagree": "The scores disagree: {the.preferences}.",

@@ -19,8 +19,8 @@ MAX_NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
 Template: TypeAlias = Obstacle | Literal[
-    "one-system", "no-metric", "no-merit", "no-difference", "disagree", "figures", "take",
-    "better", "also-better", "worse", "avoid", "equal",
+    "one-system", "no-metric", "no-merit", "padding", "no-difference", "disagree", "figures",
+    "take", "better", "also-better", "worse", "avoid", "equal",
 ]  # fmt: skip
 """The sentences of a verdict; :mod:`coverage_eval.comparison.sentences` has their words."""
 
@@ -87,9 +87,14 @@ def untested(facts: Facts) -> ComparisonVerdict | None:
 
 
 def no_merit(facts: Facts) -> ComparisonVerdict | None:
-    """Few errors of a system that says less, or whose outputs are broken, are no merit."""
+    """Few errors of a system that says less, or whose outputs are broken, are no merit.
+
+    Neither are words that mean nothing.
+    """
     if facts.wins or not facts.significant:
         return None
+    if padded := [test for test in facts.significant if test[:3] in facts.explained]:
+        return ComparisonVerdict("no-difference", (), [Reason("padding", tests=padded[:1])])
     winners = [*dict.fromkeys(test.better for test in facts.significant)]
     return ComparisonVerdict("no-difference", (), [Reason("no-merit", winners)])
 

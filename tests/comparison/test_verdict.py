@@ -102,6 +102,14 @@ BY_HAND = [
         "no-difference", "",
         ["a: cut.", "Fewer errors of a are no merit."],
     ),
+    (  # a word more in each output
+        "no_merit",
+        situation({"bleu": {"a": 27.22, "b": 27.17}}, "bleu:a>b",
+                  explained={("bleu", "a", "b")}),
+        "no-difference", "",
+        ["a has a better BLEU (27.22 against 27.17, p = 0.001), but no more than its length alone, "
+         "or words that most of its outputs share, can give."],
+    ),
     (  # what says more leaves less out
         "no_merit",
         situation({"omissions": {"a": 5, "b": 20}}, "omissions:a>b", referenced=False,
