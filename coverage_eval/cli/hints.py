@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 HINTS = {
     "--bootstrap": "The interval of one score: --confidence --resamples N",
+    "--force": "It is not needed: files are replaced, and tokenised text is only warned of.",
     "--html": "A page is made by: coverage-eval report --ref REF FILE... -o PAGE.html",
     "--lowercase": "Words are aligned without regard to capitals; to lowercase a file: "
     r"sed 's/.*/\L&/' FILE > LOWER",
-    "--plot": "The ending of -o says what is written: coverage-eval compare ... -o PICTURE.svg",
+    "--paired-ar": "Systems are tested in pairs by: coverage-eval compare --ref REF FILE...",
+    "--paired-bs": "Systems are tested in pairs by: coverage-eval compare --ref REF FILE...",
+    "--plot": "The ending of -o says what is written: coverage-eval compare --ref REF FILE... -o "
+    "PICTURE.svg",
     "--prepare-for": "It is for training: coverage-eval align train SRC TGT --prepare-for "
     "omissions -o MODEL",
     "--reference": "The option is -r, --ref.",
@@ -28,6 +32,8 @@ HINTS = {
     "--sort": "The worst segments: --worst N",
     "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
     "--false-alarms PERCENT",
+    "-t": "A tokeniser is --tokenize NAME. Texts are files; those of a test set are written by: "
+    "sacrebleu -t wmt23 -l en-de --echo src > SRC (and --echo ref > REF)",
     "train": "coverage-eval align train SRC TGT -o MODEL",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",
@@ -51,7 +57,7 @@ def check_order(ctx: click.Context, files: Sequence[str], *, has_source: bool) -
     Args:
         ctx: The command.
         files: The output and the references, as they were named without an option.
-        has_source: Whether the command takes a source.
+        has_source: Whether the command takes a source, and none is named.
 
     Raises:
         click.UsageError: The message has the line to type.
@@ -60,11 +66,12 @@ def check_order(ctx: click.Context, files: Sequence[str], *, has_source: bool) -
     if len(files) > 2:
         *outputs, last = files
         references = " ".join(f"--ref {file}" for file in files[1:])
-        source = f" The source: --src {last}." if len(files) == 3 and has_source else ""
+        one = f"Several references: {path} {first} {references}"
+        if len(files) == 3 and has_source:
+            one = f"If {last} is the source, type: {_line_with(ctx, last, '--src')}"
         raise click.UsageError(
-            f"HYP and REF are two files, but there are {len(files)}.{source} Several references: "
-            f"{path} {first} {references}. Several outputs: coverage-eval compare --ref {last} "
-            f"{' '.join(outputs)}",
+            f"HYP and REF are two files, but there are {len(files)}. {one}. Several outputs: "
+            f"coverage-eval compare --ref {last} {' '.join(outputs)}",
             ctx,
         )
     if _is_reference_name(Path(first).name) and not _is_reference_name(Path(second).name):
@@ -99,7 +106,35 @@ def missing_text(ctx: click.Context, text: str, argument: str | None = None) -> 
         )
     if argument is None:
         return click.MissingParameter(ctx=ctx, param_hint=f"'--{text}'", param_type="option")
-    return click.MissingParameter(ctx=ctx, param_hint=f"'{argument}'", param_type="argument")
+    return click.MissingParameter(
+        "Name a file, or - to read standard input.",
+        ctx=ctx,
+        param_hint=f"'{argument}'",
+        param_type="argument",
+    )
+
+
+def one_too_many(ctx: click.Context, file: str, flags: Sequence[str]) -> click.UsageError:
+    """The error for a file behind those that have a position.
+
+    Args:
+        ctx: The command.
+        file: The file.
+        flags: The options that take such a text and are not given.
+    """
+    if len(flags) != 1:
+        message = f"say what it is: {' or '.join(flags)}" if flags else "leave it out"
+        return click.UsageError(f"{file} is one file too many; {message}", ctx)
+    line = _line_with(ctx, file, flags[0])
+    return click.UsageError(f"{file} is one file too many. If it is {flags[0]}, type: {line}", ctx)
+
+
+def _line_with(ctx: click.Context, file: str, flag: str) -> str:
+    """The line as it was typed, but with an option before a file that had none."""
+    typed = ctx.find_root().obj or sys.argv[1:]
+    line = [word for word in typed if word.rpartition("=")[2] != file]
+    names = len(ctx.command_path.split()) - 1
+    return shlex.join(["coverage-eval", *line[:names], flag, file, *line[names:]])
 
 
 def missing_reference(
@@ -114,12 +149,11 @@ def missing_reference(
     """
     if len(systems) < 2:
         return click.UsageError("--ref is missing, or --src to compare without a reference", ctx)
-    files = {name: str(text) for name, text in systems.items()}
     # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
-    first = files.pop(next(iter(named_by_position), next(iter(files))))
+    first = str(systems[next(iter(named_by_position), next(iter(systems)))])
     return click.UsageError(
         f"--ref is missing, or --src to compare without it. If {first} is the reference, "
-        f"type: {ctx.command_path} --ref {first} {' '.join(files.values())}",
+        f"type: {_line_with(ctx, first, '--ref')}",
         ctx,
     )
 

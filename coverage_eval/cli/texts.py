@@ -140,10 +140,12 @@ class TextArguments(click.Argument):
                 values[name] = tuple(left[:count]) if name in {"hyp", "ref"} else left[0]
                 left = left[count:]
         if "ref" in self.texts and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
-            hints.check_order(ctx, [*map(str, files)], has_source="src" in values)
+            hints.check_order(ctx, [*map(str, files)], has_source=not values.get("src", True))
         if left:
-            flags = " or ".join(f"--{name}" for name in ("ref", "src") if name in values)
-            raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}", ctx)
+            needed = [name for name in self.required_texts if not values[name]]
+            free = [name for name in ("ref", "src") if name in values and not values[name]]
+            flags = [f"--{name}" for name in needed or free]
+            raise hints.one_too_many(ctx, str(left[0]), flags)
 
 
 _BY_POSITION = "coverage_eval.by_position"

@@ -21,6 +21,8 @@ _MAGIC = {
     b"PAR1": "a Parquet file; give it a name that ends in .parquet, and name a column: FILE:COLUMN",
     b"%PDF-": "a PDF file; save its text as UTF-8, one segment per line",
     b"\xd0\xcf\x11\xe0": "an old Excel or Word file; save it as .csv or as plain text in UTF-8",
+    b"\xff\xfe": "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE > STEM.utf8",
+    b"\xfe\xff": "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE > STEM.utf8",
     b"{\\rtf": "a file of rich text; save it as plain text in UTF-8",
     b"\x93NUMPY": "a file of NumPy arrays, no text",
 }

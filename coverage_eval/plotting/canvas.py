@@ -33,9 +33,10 @@ GRID = "#E3E3E3"
 
 _MAX_LABEL = 28  # characters
 
-_WIDE = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC", "Sans SC", "PingFang",
-         "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD", "Nanum")  # fmt: skip
-"""Parts of the names of fonts for Chinese, Japanese and Korean."""
+_SCRIPTS = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC", "Sans SC", "PingFang",
+         "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD", "Nanum",
+         "Devanagari", "Kohinoor", "Lohit", "Mangal", "Emoji", "Symbola")  # fmt: skip
+"""Parts of the names of fonts for Chinese, Japanese, Korean, Hindi and emoji."""
 
 
 class Picture(Figure):
@@ -77,16 +78,17 @@ def plain_text() -> dict[str, Any]:
     r"""Return the style of every text from outside: a ``$`` or ``\`` starts no formula.
 
     The families are those of ``rcParams["font.family"]``, and then installed ones for Chinese,
-    Japanese and Korean: Matplotlib draws each character with the first family that has it.
+    Japanese, Korean, Hindi and emoji: Matplotlib draws each character with the first family that
+    has it.
     """
-    families = [*mpl.rcParams["font.family"], *_wide_families()]
+    families = [*mpl.rcParams["font.family"], *_script_families()]
     return {"fontfamily": families, "parse_math": False, "usetex": False}
 
 
 @cache
-def _wide_families() -> tuple[str, ...]:
+def _script_families() -> tuple[str, ...]:
     names = sorted({entry.name for entry in fontManager.ttflist})
-    return tuple(name for part in _WIDE for name in names if part in name)
+    return tuple(name for part in _SCRIPTS for name in names if part in name)
 
 
 def write(ax: Axes, text: str, point: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
@@ -131,7 +133,9 @@ def single_glyph_warning() -> Iterator[None]:
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         warnings.warn(
-            f"{missing[0]}{more}; install one that has them, such as Noto Sans CJK", stacklevel=3
+            f"{missing[0]}{more}; install one that has them, such as Noto Sans CJK, Noto Sans "
+            "Devanagari or Noto Emoji",
+            stacklevel=3,
         )
 
 

@@ -1,0 +1,79 @@
+"""Every line that an error suggests runs as it stands, on the demonstration's texts.
+
+Words in capitals stand for what the user has; here, for texts of the demonstration.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.cli.hints import HINTS
+from tests.conftest import RunCli
+
+_USERS_OWN = {
+    "HYP": "careful.en", "REF": "test.en", "SRC": "test.de", "TGT": "test.en", "MODEL": "model",
+    "FILE": "careful.en", "M": "new.model", "N": "3", "PERCENT": "5",
+}  # fmt: skip
+_LINE = re.compile(r"coverage-eval [^;'()]*?(?=[;'()]|(?<!\.)\. |, |$)")
+
+MISTAKES = [
+    "compare test.en -i careful.en dropping.en -m bleu",
+    "compare test.en -i careful.en dropping.en -m bleu chrf",
+    "compare test.en careful.en dropping.en --resamples 0 -m rep",
+    "compare x=test.en y=careful.en z=dropping.en -m rep",
+    "compare careful.en -m rep --ref",
+    "rep careful.en dropping.en test.en",
+    "drop careful.en test.en test.de --model model",
+    "drop careful.en test.en",
+    "rep test.ref careful.en",
+    "omissions careful.en test.de --model model",
+    "omissions careful.en test.de --model model -r test.en",
+    "omissions careful.en -s test.de",
+    "rep short.en test.en",
+    "omissions short.en --src test.de --model model",
+    "rep table.tsv:mt table.tsv",
+    "compare table.tsv -r table.tsv:ref",
+    "rep blank.en test.en",
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    run_cli("demo", "--folder", "demo", cwd=folder)
+    folder /= "demo"
+    outputs = (folder / "careful.en").read_text("utf-8").splitlines()
+    references = (folder / "test.en").read_text("utf-8").splitlines()
+    (folder / "test.ref").write_text("\n".join(references) + "\n", "utf-8")
+    (folder / "short.en").write_text("\n".join([*outputs[:50], *outputs[51:]]) + "\n", "utf-8")
+    (folder / "blank.en").write_text("\n".join([*outputs, ""]) + "\n", "utf-8")
+    rows = [f"{hyp}\t{ref}" for hyp, ref in zip(outputs, references, strict=True)]
+    (folder / "table.tsv").write_text("\n".join(["mt\tref", *rows]) + "\n", "utf-8")
+    return folder
+
+
+def runs(run_cli: RunCli, folder: Path, suggestion: str) -> bool:
+    line = suggestion.replace("FILE...", "careful.en dropping.en")
+    line = re.sub(r"\b[A-Z]+\b(?![.:])", lambda word: _USERS_OWN.get(word[0], word[0]), line)
+    line = line.replace("-o model", "-o new.model")  # what the other lines read stays
+    done = run_cli(*shlex.split(line)[1:], cwd=folder, check=False)
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    return True
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_lines_that_errors_suggest_run(run_cli, folder, mistake):
+    done = run_cli(*mistake.split(), cwd=folder, check=False)
+    assert done.returncode in {1, 2}
+    for suggestion in _LINE.findall(done.stderr.split("Error: ")[-1].split("error: ")[-1]):
+        assert runs(run_cli, folder, suggestion.strip())
+
+
+@pytest.mark.parametrize("typed", HINTS)
+def test_lines_of_the_table_of_hints_run(run_cli, folder, typed):
+    for suggestion in _LINE.findall(HINTS[typed]):
+        assert runs(run_cli, folder, suggestion)
