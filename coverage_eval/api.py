@@ -20,6 +20,7 @@ from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
+from coverage_eval.outputs.named import NamedErrors
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
 
@@ -58,12 +59,12 @@ def _score(
     unaligned: bool = False,
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
-    features: list[Feature] = []
+    aligner = getattr(metric, "aligner", None)
+    features: list[Feature] = [NamedErrors(aligner)]
     if unaligned:
         from coverage_eval.documents.feature import Documents
 
-        aligner = getattr(metric, "aligner", None)
-        features = [Documents(getattr(metric, "tokenize", "none"), aligner, jobs=jobs)]
+        features.insert(0, Documents(getattr(metric, "tokenize", "none"), aligner, jobs=jobs))
     listed = Texts.from_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned)
     result = Evaluation(listed, {metric.name: metric}, features, jobs).run()
     warn_of(result.findings, stacklevel=3)

@@ -65,8 +65,6 @@ METRICS: Mapping[str, MetricEntry] = {
         "Segments with words that have no source, without reference."),
     "length-ratio": _COLUMN(
         "repetition.figures:LengthRatio", "Words of the output per word of the source."),
-    "rep-src": _COLUMN(
-        "repetition.rep:SourceREP", "REP against the source, per 100 source words."),
     "rep-letters-no-ref": _COLUMN(
         "repetition.rep:LetterRepetition",
         "REP in letters without reference, per 100 output words."),
@@ -74,7 +72,7 @@ METRICS: Mapping[str, MetricEntry] = {
         "repetition.figures:SeqRep", "Repeated 4-grams, % of each segment, mean."),
     "tng": _COLUMN(
         "repetition.figures:TNG", "Segments whose top 4-gram beats the source's by 2, %."),
-    "tail-loop": _COLUMN("repetition.figures:TailLoop", "Segments that end in a loop, %."),
+    "tail-loop": _COLUMN("repetition.figures:TailLoop", "Segments with a loop, %."),
     "compression": _COLUMN(
         "repetition.figures:CompressionRatio", "Bytes per compressed byte; loops shrink well."),
     "missing-lines": _COLUMN(

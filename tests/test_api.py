@@ -54,7 +54,7 @@ def test_a_command_of_text_imports_no_other_feature(command, tmp_path):
     )
     loaded = set(done.stderr.decode().split())
     assert "coverage_eval.cli.commands.score" in loaded
-    for room in ("align", "comparison", "coverage", "documents", "outputs", "plotting"):
+    for room in ("align", "comparison", "coverage", "documents", "plotting"):
         assert f"coverage_eval.{room}" not in loaded
     assert not loaded & {"jinja2", "matplotlib", "pandas", "rich", "scipy"}
 

@@ -41,7 +41,7 @@ ARROWS = {
     "attention_maps": "fast_align_wrapper core align",
     "comparison": "fast_align_wrapper version core plotting registry align documents outputs "
     "coverage attention_maps",
-    "api": "core align repetition quality documents coverage",
+    "api": "core align repetition quality documents outputs coverage",
     "papers": "core attention repetition quality",
     "spark": "core registry align",
     "demonstration": "core align repetition quality coverage comparison",

@@ -31,7 +31,7 @@ MANY_OUTPUTS = 0.02
 """Share of outputs with a named error, or of missing lines, from which on few other errors are no
 merit."""
 
-PADDING = frozenset({"loop", "preamble", "note"})
+PADDING = frozenset({"loop", "preamble", "note", "special-token"})
 """Named errors that add words, which the source's words may seem to be translated by."""
 
 CERTAIN = tuple(kind for kind in KINDS if kind not in GUESSES)

@@ -10,7 +10,7 @@ them translate are expected. Soft DROP does the same with probabilities.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -27,6 +27,8 @@ from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import StopWords, Words, require_stop_words
+from coverage_eval.outputs.named import NamedErrorFinder, learn_named
+from coverage_eval.outputs.untranslated import overlapping
 
 DENOMINATORS = ("aligned", "source")
 
@@ -254,8 +256,10 @@ class SoftDROP(AlignedMetric):
 
         soft DROP = 100 · Σ_i max(0, cov_i(reference) − cov_i(hypothesis)) / Σ_i cov_i(reference),
 
-    for a corpus, sum over sum. With several references, the smallest coverage is expected. This is
-    the project's own metric; the papers have only the hard form.
+    for a corpus, sum over sum. With several references, the smallest coverage is expected. Words
+    that an output leaves in the source's language (:mod:`coverage_eval.outputs.untranslated`) cover
+    nothing, though the model knows them. This is the project's own metric; the papers have only the
+    hard form.
 
     >>> from coverage_eval import Aligner
     >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
@@ -297,7 +301,12 @@ class SoftDROP(AlignedMetric):
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings without the symmetrisation, then the metric's."""
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
-        return {**aligner, "dir": "forward", "stop": self.stopwords}
+        return {**aligner, "dir": "forward", "untranslated": "lost", "stop": self.stopwords}
+
+    def fit(self, sample: RowSample) -> FittedSoftDROP:
+        """This metric with what tells untranslated words."""
+        named = learn_named(sample, self.aligner)
+        return FittedSoftDROP(self.aligner, self.stopwords, named=named)
 
     def formula(self, summed: Statistics) -> Floats:
         """100 · lost coverage / expected coverage, 0 to 100."""
@@ -319,17 +328,23 @@ class SoftDROP(AlignedMetric):
             for covered in row.outputs
         ]
 
+    def _covered(self, batch: Batch) -> Iterable[CoveredRow]:
+        """Coverages by references and hypotheses."""
+        return batch.get(self.aligner.coverages())
+
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The source words of each segment that lose coverage, greatest loss first.
 
         A mark's amount is the coverage lost, above 0 to 1; ``detail`` has the word's coverage by
         the reference (the smallest of several) and by the hypothesis, 0 to 1.
         """
-        for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
+        for text, row in zip(batch.rows, self._covered(batch), strict=True):
             expected = np.minimum.reduce(row.references)
             words = self.aligner.source_tokens.locate(text.source or "")
-            outputs = row.outputs[: len(text.hypotheses)]
-            yield tuple(self._explained(row, words, expected, item) for item in outputs)
+            yield tuple(
+                self._explained(row, words, expected, item)
+                for item in row.outputs[: len(text.hypotheses)]
+            )
 
     def _explained(
         self, row: CoveredRow, words: Words, expected: Floats, covered: Floats
@@ -347,3 +362,34 @@ class SoftDROP(AlignedMetric):
                     )
                 )  # fmt: skip
         return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.spans))))
+
+
+@dataclass(frozen=True)
+class FittedSoftDROP(SoftDROP):
+    """Soft DROP of some texts.
+
+    Args:
+        named: Finds what their outputs leave untranslated.
+    """
+
+    named: NamedErrorFinder = field(repr=False, compare=False, kw_only=True)
+
+    def requests(self) -> Sequence[Request]:
+        """Coverages of the source by references and hypotheses, and what is left untranslated."""
+        return (*super().requests(), self.named.request)
+
+    def count(self, batch: Batch) -> Statistics:
+        """Lost and expected coverage of each segment, ``[systems, segments, 2]``."""
+        counts = [self._count_row(row) for row in self._covered(batch)]
+        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
+
+    def _covered(self, batch: Batch) -> Iterator[CoveredRow]:
+        """Coverages by references and systems, in which untranslated words cover nothing."""
+        answers = map(batch.get, self.requests())
+        for text, row, named in zip(batch.rows, *answers, strict=True):
+            outputs = list(row.outputs[: len(text.hypotheses)])
+            for system, errors in enumerate(named):
+                if spans := [span for error in errors for span in error.source_spans]:
+                    words = self.aligner.source_tokens.locate(text.source or "")
+                    outputs[system] = np.where(overlapping(words, spans), 0.0, outputs[system])
+            yield row._replace(outputs=tuple(outputs))

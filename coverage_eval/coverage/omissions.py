@@ -261,7 +261,9 @@ class Omissions(FlaggedSegments):
         "Flags of omissions and additions do not rank systems by quality: a free translation, such "
         "as a person's, is flagged more often, and so are names left as they are."
     )
-    certain: ClassVar[frozenset[str]] = frozenset({"empty", "copy", "refusal", "wrong-language"})
+    certain: ClassVar[frozenset[str]] = frozenset(
+        {"empty", "untranslated", "refusal", "wrong-language"}
+    )
 
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, or the mark of the line that it leaves out.

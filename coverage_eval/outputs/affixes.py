@@ -148,7 +148,7 @@ _NOTE = re.compile(
     rf"[^\n]*(?:{_ABOUT}|{PHRASES['remarks']})[^\n]*$|"
     rf"[.!?…\n]\W*(?:{PHRASES['offers']})[^\n]{{0,120}}$"
 )
-_ABOUT_TRANSLATION = re.compile(rf"(?i){_ABOUT}")
+_HAS_PREAMBLE = re.compile(rf"(?i){_ABOUT}|^\W*(?:{PHRASES['openings']}|{PHRASES['languages']})\b")
 _HAS_NOTE = re.compile(rf"(?i){_ABOUT}|{PHRASES['titles']}")
 _REFUSAL = re.compile(rf"(?i)^\W*(?:{PHRASES['refusals']})")
 _EXCUSE = re.compile(rf"(?i)\b(?:{PHRASES['excuses']})\b|{PHRASES['unspaced excuses']}")
@@ -177,11 +177,17 @@ def find_affixes(
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in profile.closings), ())
     colons, expected = (text.count(":") + text.count("：") for text in (output.text, source.text))
     if not start and colons > expected and (found := _PREAMBLE.search(output.text[:WINDOW])):
-        start = () if _ABOUT_TRANSLATION.search(source.text) else ParsedSegment.of(found[0]).pieces
+        start = () if _HAS_PREAMBLE.search(source.text) else ParsedSegment.of(found[0]).pieces
     joined = _joined(output.text)
     if not closing and (found := _NOTE.search(joined, len(joined) - WINDOW)) and found.start():
         closing = () if _HAS_NOTE.search(source.text) else ParsedSegment.of(found[0]).pieces
-    return start, closing
+    return _unless_said(start, source), _unless_said(closing, source)
+
+
+def _unless_said(affix: Sequence[str], source: ParsedSegment) -> Sequence[str]:
+    """The words of a beginning or end, or none if the source says them itself."""
+    words = {piece.lower() for piece in affix if piece[0].isalnum()}
+    return () if words <= source.vocabulary else affix
 
 
 def is_refusal(

@@ -70,8 +70,9 @@ class LengthProfile(NamedTuple):
         return abs(self.excess(output, source)) > UNUSUAL * self.deviation(source)
 
 
-SHORT = 0.72
-"""Length of a truncated output, as a share of the usual one, at most."""
+SHORT, SHORT_WITH_MARK = 0.72, 0.6
+"""Length of a truncated output, as a share of the usual one, at most; and if the mark at the end is
+there: complete captions have two thirds of it, too."""
 
 SHORT_DEVIATIONS, SHORT_DEVIATIONS_WITHOUT_MARK = 3.2, 0.9
 """By how many standard deviations a truncated output is shorter, if the mark at the end is there,
@@ -90,7 +91,7 @@ _SENTENCE_END = re.compile(r"[.!?…।؟]+(?=\s|$)|[。！？]")
 
 def fits_reference(output: ParsedSegment, references: Sequence[Segment]) -> bool:
     """Whether an output is about as long as a reference."""
-    lengths = (len("".join(reference).replace(" ", "")) for reference in references)
+    lengths = (ParsedSegment.of(text).length for text in references)
     return any(SHORT < output.length / max(1, length) < LONG for length in lengths)
 
 
@@ -106,9 +107,10 @@ def unusual_length(output: ParsedSegment, source: ParsedSegment, lengths: Length
     needed = LONG_DEVIATIONS_OF_MORE_SENTENCES if sentences > expected else LONG_DEVIATIONS
     if excess > max(math.log(LONG), needed * deviation):
         return math.exp(excess)
-    needed = SHORT_DEVIATIONS
+    needed, most = SHORT_DEVIATIONS, SHORT_WITH_MARK
     if FINAL_MARK.search(source.text) and not FINAL_MARK.search(output.text):
         # A missing mark tells the more, the more outputs have one.
         less = SHORT_DEVIATIONS - SHORT_DEVIATIONS_WITHOUT_MARK
         needed -= less * max(0.0, 2 * lengths.final_marks - 1)
-    return math.exp(excess) if excess < min(math.log(SHORT), -needed * deviation) else 0.0
+        most = SHORT
+    return math.exp(excess) if excess < min(math.log(most), -needed * deviation) else 0.0

@@ -7,32 +7,45 @@ then judges each output by itself, so an output is judged alike in one process a
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
-from coverage_eval.core.checks import MIN_SEGMENTS
+from coverage_eval.core.checks import MIN_SEGMENTS, MISFITS
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.features import Feature
-from coverage_eval.core.tokenizers import Segment, Tokenizer
+from coverage_eval.core.tokenizers import Segment, Span, Tokenizer
 from coverage_eval.outputs.affixes import AffixProfile, find_affixes, is_refusal
-from coverage_eval.outputs.copies import CopyProfile, what_is_copied
-from coverage_eval.outputs.language import LanguageProfile, why_other_language
+from coverage_eval.outputs.language import Languages
 from coverage_eval.outputs.lengths import LengthProfile, fits_reference, unusual_length
-from coverage_eval.outputs.markup import find_markup, has_words
-from coverage_eval.outputs.parsed_segment import Pair, ParsedSegment, Vocabulary, quote_pieces
+from coverage_eval.outputs.markup import find_markup
+from coverage_eval.outputs.parsed_segment import (
+    Pair,
+    ParsedSegment,
+    Vocabulary,
+    quote_pieces,
+    text_of,
+)
+from coverage_eval.outputs.special_tokens import (
+    find_special_token,
+    stripping_command,
+    without_special_tokens,
+)
+from coverage_eval.outputs.untranslated import find_untranslated
 from coverage_eval.repetition.loops import find_loop
+
+if TYPE_CHECKING:
+    from coverage_eval.align.aligner import Aligner
 
 KINDS: Mapping[str, str] = {
     "empty": "have no words where other texts have some",
-    "copy": "are the source itself, or nearly, or have it beside a translation",
+    "untranslated": "are the source itself, or have parts of it in its language",
     "refusal": "are refusals, or say the same whatever the source says",
-    "wrong-language": "are in another script or language than the others",
+    "wrong-language": "are in another language than the references, or the other outputs",
     "loop": "say the same words again and again",
+    "special-token": "have marks that are no words, or a model's reasoning",
     "truncated": "stop long before the end",
     "overlong": "say far more than outputs of such sources usually do",
     "preamble": "begin with words that no source explains",
@@ -50,78 +63,83 @@ class NamedError(NamedTuple):
     """An error of a whole output.
 
     Attributes:
-        kind: Its name, such as ``copy``.
+        kind: Its name, such as ``untranslated``.
         detail: What was seen, such as ``"'the dog ,' 30 times"``; may be empty.
+        source_spans: The characters of the source words that it leaves untranslated, if they are
+            not all.
     """
 
     kind: str
     detail: str = ""
+    source_spans: tuple[Span, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail}" if self.detail else self.kind
+
+
+class JudgedOutput(NamedTuple):
+    """An output and what it is judged by, all without marks that are no words.
+
+    Attributes:
+        output: The output.
+        source: Its source; None if it is unknown.
+        references: The references of the segment; few outputs need them, so they are not parsed.
+        others: The outputs of other systems, likewise.
+    """
+
+    output: ParsedSegment
+    source: ParsedSegment | None
+    references: Sequence[Segment] = ()
+    others: Sequence[Segment] = ()
 
 
 @dataclass(frozen=True)
 class OutputProfile:
     """What is usual in one system's outputs; what departs from it is an error with a name."""
 
-    copies: CopyProfile
-    language: LanguageProfile
+    languages: Languages
     lengths: LengthProfile
     affixes: AffixProfile
 
     @classmethod
-    def learn(
-        cls, pairs: Iterable[Pair], vocabulary: Vocabulary | None, shared: Set[str]
-    ) -> OutputProfile:
-        """Learn what is usual from sources and outputs; nothing from fewer than 20 pairs.
+    def learn(cls, pairs: Iterable[Pair], languages: Languages) -> OutputProfile:
+        """Learn what is usual from sources and outputs; no habits from fewer than 20 pairs.
 
         Args:
             pairs: Sources and outputs.
-            vocabulary: The words that a model knows.
-            shared: Words that another text or the model has, too.
+            languages: The languages of all texts.
         """
         # A pair that comes again tells no more than once.
         distinct = {(source.text, output.text): (source, output) for source, output in pairs}
         pairs = [pair for pair in distinct.values() if pair[1].words]
         if len(pairs) < MIN_SEGMENTS:
-            return cls(
-                CopyProfile(vocabulary=vocabulary),
-                LanguageProfile(vocabulary=vocabulary),
-                LengthProfile(),
-                AffixProfile(),
-            )
+            return cls(languages, LengthProfile(), AffixProfile())
         lengths = LengthProfile.learn([pair for pair in pairs if pair[0].words])
-        return cls(
-            CopyProfile.learn(pairs, vocabulary),
-            LanguageProfile.learn(pairs, vocabulary, shared),
-            lengths,
-            AffixProfile.learn(pairs, lengths),
-        )
+        return cls(languages, lengths, AffixProfile.learn(pairs, lengths))
 
-    def find(
-        self, output: ParsedSegment, source: ParsedSegment | None, references: Sequence[Segment]
-    ) -> Iterator[NamedError]:
+    def find(self, judged: JudgedOutput) -> Iterator[NamedError]:
         """The errors of an output that has words."""
+        output, source, references = judged.output, judged.source, judged.references
         start: Sequence[str] = ()
         closing: Sequence[str] = ()
-        refused = False
         if source:
-            copied = what_is_copied(output, source, self.copies)
-            if copied is not None:
-                yield NamedError("copy", copied)
+            left = find_untranslated(output, source, self.languages, references, judged.others)
+            if left:
+                spans = tuple(span for part in left for span in part.spans)
+                is_copy = any(part.is_whole for part in left)
+                detail = "a copy of the source" if is_copy else _parts(part.text for part in left)
+                yield NamedError("untranslated", detail, spans)
                 return
             start, closing = find_affixes(output, source, self.affixes)
-            refused = is_refusal(output, source, start, self.lengths)
-        if refused:
-            is_one_word = len(output.vocabulary) == 1 < len(output.words)
-            yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
-        if reason := why_other_language(output, source, self.language):
-            yield NamedError("wrong-language", reason)
-        if refused or reason:
-            return
+            if is_refusal(output, source, start, self.lengths):
+                is_one_word = len(output.vocabulary) == 1 < len(output.words)
+                yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
+                return
         if looped := what_is_looped(output, source, references):
             yield NamedError("loop", looped)
+        elif language := self.languages.find_other(output, references):
+            yield NamedError("wrong-language", f"{language}, not {self.languages.target}")
+            return
         elif source and (share := unusual_length(output, source, self.lengths)):
             kind = "truncated" if share < 1 else "overlong"
             # A preamble and a note make an output long.
@@ -132,8 +150,11 @@ class OutputProfile:
             yield NamedError("preamble", quote_pieces(start))
         if closing:
             yield NamedError("note", quote_pieces(closing))
-        if marks := find_markup(output.text, source.text if source else ""):
-            yield NamedError("markup", marks)
+
+
+def _parts(texts: Iterable[str]) -> str:
+    """Some parts of an output for a message."""
+    return ", ".join(quote_pieces([text]) for text in texts)
 
 
 def what_is_looped(
@@ -143,7 +164,6 @@ def what_is_looped(
     loop = find_loop(output.pieces, source.pieces if source else ())
     if loop is None:
         return ""
-    # Loops are rare, so only now the references are split.
     if not find_loop(output.pieces, *(ParsedSegment.of(text).pieces for text in references)):
         return ""
     pattern = quote_pieces(output.pieces[loop.start : loop.start + loop.period])
@@ -164,30 +184,24 @@ class NamedErrorFinder:
     """
 
     profiles: tuple[OutputProfile, ...]
+    languages: Languages
 
     @classmethod
     def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> NamedErrorFinder:
         """Learn what is usual, from a sample of the rows that will be judged.
 
         Args:
-            rows: Some or all segments, each with the outputs of the same systems. References,
-                peers and other systems tell which words are not of another language.
-            vocabulary: The words that a model knows, which tell it, too.
+            rows: Some or all segments, each with the outputs of the same systems.
+            vocabulary: The words that a model knows, which tell the language of few outputs.
         """
+        languages = Languages.learn(rows, vocabulary)
         sources = [ParsedSegment.of(row.source or "") for row in rows]
-        parsed = ([ParsedSegment.of(output) for output in row.hypotheses] for row in rows)
-        systems = list(zip(*parsed, strict=True))
-        others = [ParsedSegment.of(text) for row in rows for text in (*row.references, *row.peers)]
-        others.append(ParsedSegment.of(tuple(vocabulary[1]) if vocabulary else ""))
-        texts_with = Counter[str]()
-        for texts in (*systems, others):
-            texts_with.update(set().union(*(text.vocabulary for text in texts)))
-        shared = {word for word, number in texts_with.items() if number > 1}
-        profiles = []
-        for outputs in systems:
-            pairs = zip(sources, outputs, strict=True)
-            profiles.append(OutputProfile.learn(pairs, vocabulary, shared))
-        return cls(tuple(profiles))
+        parsed = (list(map(_parsed, row.hypotheses)) for row in rows)
+        profiles = [
+            OutputProfile.learn(zip(sources, outputs, strict=True), languages)
+            for outputs in zip(*parsed, strict=True)
+        ]
+        return cls(tuple(profiles), languages)
 
     @property
     def request(self) -> Request:
@@ -197,16 +211,41 @@ class NamedErrorFinder:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
-        expected = [source] if source else list(map(ParsedSegment.of, row.known_references))
-        is_blank = bool(expected) and not any(text.words for text in expected)
+        may_have = [
+            text_of(text) for text in (row.source, *row.known_references) if text is not None
+        ]
         found = []
-        for text, profile in zip(row.hypotheses, self.profiles, strict=True):
-            output = ParsedSegment.of(text)
-            if has_words(output):
-                found.append(tuple(profile.find(output, source, row.known_references)))
-            else:
-                found.append(() if is_blank else (NamedError("empty"),))
+        for number, (text, profile) in enumerate(zip(row.hypotheses, self.profiles, strict=True)):
+            output, errors = _parsed(text), list[NamedError]()
+            if output.words:
+                others = (*row.hypotheses[:number], *row.hypotheses[number + 1 :], *row.peers)
+                errors += profile.find(JudgedOutput(output, source, row.known_references, others))
+            elif _has_words(row):
+                errors.append(NamedError("empty"))
+            if mark := find_special_token(text_of(text), may_have):
+                errors.append(NamedError("special-token", mark))
+            if markup := find_markup(output.text, may_have):
+                errors.append(NamedError("markup", markup))
+            found.append(tuple(sorted(errors, key=_order)))
         return tuple(found)
+
+
+def _has_words(row: Row) -> bool:
+    """Whether an output of a row should have words."""
+    expected = row.known_references if row.source is None else [row.source]
+    return not expected or any(ParsedSegment.of(text).words for text in expected)
+
+
+_ORDER = {kind: number for number, kind in enumerate(KINDS)}
+
+
+def _order(error: NamedError) -> int:
+    return _ORDER[error.kind]
+
+
+def _parsed(text: Segment) -> ParsedSegment:
+    """The forms of an output without marks that are no words."""
+    return ParsedSegment.of(without_special_tokens(text_of(text)))
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment
@@ -220,12 +259,16 @@ def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedError
 
     Args:
         sample: The sample; it is learnt from once.
-        aligner: A model's vocabulary tells languages apart; None to do without.
+        aligner: A model's vocabulary tells the language of few outputs; None to do without.
     """
-    model = aligner.model if isinstance(aligner, ModelAligner) else None
+    vocabulary = None
+    if aligner is not None:
+        from coverage_eval.align.aligner import ModelAligner  # not for commands without a model
+
+        vocabulary = aligner.model.vocabulary if isinstance(aligner, ModelAligner) else None
     return sample.once(
-        ("named", id(model)),
-        lambda: NamedErrorFinder.learn(sample.rows, model.vocabulary() if model else None),
+        ("named", vocabulary and id(aligner)),
+        lambda: NamedErrorFinder.learn(sample.rows, vocabulary() if vocabulary else None),
     )
 
 
@@ -238,7 +281,7 @@ class NamedErrors(Feature):
     """Looks at every output for errors that have a name.
 
     Args:
-        aligner: A model's vocabulary tells languages apart; None to do without.
+        aligner: A model's vocabulary tells the language of few outputs; None to do without.
 
     Attributes:
         aligner: As given; it may be set until this is fitted.
@@ -265,8 +308,17 @@ class NamedErrors(Feature):
                     of_system[number] = errors
 
     def findings(self, sample: RowSample, words: Tokenizer | None) -> list[Finding]:  # noqa: ARG002
-        """One finding for each system and kind of error."""
-        return named_findings(self.by_system, self._segments)
+        """One finding for each system and kind of error, and what language references are in."""
+        found = named_findings(self.by_system, self._segments)
+        languages = self._finder.languages
+        if languages.has_other_references:
+            label = f"in {languages.of_references}, and the outputs are in {languages.of_outputs}"
+            advice = "check that each is the file you meant"
+            found += [
+                Finding.of_text(name, label, advice, CheckId.FOREIGN_OUTPUT, explains=MISFITS)
+                for name in dict.fromkeys(sample.references)
+            ]
+        return found
 
 
 _MAX_NUMBERS = 5
@@ -275,9 +327,15 @@ _MAX_NUMBERS = 5
 _MIN_GUESSES = 3
 """Outputs that look as if they had an error of a kind, below which none is told of."""
 
+_WITH_EXAMPLE = frozenset({"untranslated", "wrong-language", "preamble", "note", "special-token"})
+"""Kinds of which a message gives an example."""
+
 _EXPLAINED = {
     "empty": frozenset({CheckId.BLANK}),
-    "copy": frozenset({CheckId.FOREIGN_OUTPUT, CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS}),
+    **dict.fromkeys(
+        ("untranslated", "wrong-language"),
+        frozenset({CheckId.FOREIGN_OUTPUT, CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS}),
+    ),
 }
 """What checks of texts find because of outputs that have an error of a kind."""
 
@@ -304,12 +362,15 @@ def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
 def _finding(system: str, kind: str, details: Mapping[int, str], segments: int) -> Finding:
     """The finding of a kind of error: what was seen in each segment, from 1."""
     numbers, example = list(details), next(iter(details.values()))
-    such_as = f", such as {example}" if example and kind in {"preamble", "note"} else ""
+    such_as = f", such as {example}" if example and kind in _WITH_EXAMPLE else ""
+    advice = ""
+    if kind == "special-token":
+        advice = f"; strip them: {stripping_command(details.values(), system)}"
     plural = "s" if len(numbers) > 1 else ""
     more = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
     return Finding(
         f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
-        f"segment{plural} {', '.join(map(str, numbers[:_MAX_NUMBERS]))}{more}",
+        f"segment{plural} {', '.join(map(str, numbers[:_MAX_NUMBERS]))}{more}{advice}",
         texts=(system,),
         check=CheckId.EMPTY if kind == "empty" else None,
         explains=_EXPLAINED.get(kind, frozenset()),

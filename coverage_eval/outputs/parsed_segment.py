@@ -6,18 +6,22 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from coverage_eval.core.tokenizers import UNSPACED, Segment
-
-# Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
-_COMBINING = (
-    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
-    "\u0971-\u0df3\u200c\u200d"
-)
-_PIECES = re.compile(rf"[^\W{UNSPACED}]+(?:[{_COMBINING}][^\W{UNSPACED}]*)*|[{UNSPACED}]|[^\w\s]")
+from coverage_eval.core.tokenizers import UNSPACED, Segment, Span
+from coverage_eval.repetition.loops import PIECES, split_pieces
 
 FINAL_MARK = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 
 _BETWEEN_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
+
+
+def text_of(segment: Segment) -> str:
+    """A segment as text; tokens have a space between each."""
+    return segment if isinstance(segment, str) else " ".join(segment)
+
+
+def word_spans(text: str) -> list[Span]:
+    """The characters of each of the :attr:`~ParsedSegment.words` of a text."""
+    return [found.span() for found in PIECES.finditer(text) if found[0][0].isalnum()]
 
 
 class ParsedSegment(NamedTuple):
@@ -43,8 +47,8 @@ class ParsedSegment(NamedTuple):
     @classmethod
     def of(cls, segment: Segment) -> ParsedSegment:
         """The forms of a segment."""
-        text = segment if isinstance(segment, str) else " ".join(segment)
-        pieces = _PIECES.findall(text)
+        text = text_of(segment)
+        pieces = split_pieces(text)
         words = [piece.lower() for piece in pieces if piece[0].isalnum()]
         return cls(text, pieces, words, frozenset(words), sum(map(len, pieces)))
 

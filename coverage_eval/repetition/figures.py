@@ -16,6 +16,7 @@ from coverage_eval.core.batches import Batch
 from coverage_eval.core.metric import Measure
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.repetition.loops import find_loop, split_pieces
 from coverage_eval.repetition.rep import find_ngrams
 
 
@@ -102,18 +103,12 @@ class SeqRep(SegmentRatio):
 
 @dataclass(frozen=True)
 class TailLoop(SegmentRatio):
-    """Segments that end in a loop, in percent.
+    """Segments with a loop, in percent, by :func:`coverage_eval.repetition.loops.find_loop`.
 
-    A segment is flagged if it ends with a phrase of at least ``min_words`` tokens that occurs there
-    twice in a row or more, or with any phrase more than ``max_times`` times. Holtzman et al., The
-    Curious Case of Neural Text Degeneration (ICLR 2020); ``metrics/repetition.py`` of
-    ari-holtzman/degen. That script looks only at the phrase with most repeats (the shortest of
-    several) and so misses "a b b a b b".
+    The loop is at the end, long, or all of the segment. Text is split into words, and into letters
+    where a script has no spaces. A named error ``loop`` is the same, but for loops that the source
+    or a reference has, too.
     """
-
-    min_words: int = 3
-    max_times: int = 50
-    max_words: int = 90
 
     name: ClassVar[str] = "tail-loop"
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
@@ -124,29 +119,8 @@ class TailLoop(SegmentRatio):
         return None
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
-        """1 for a flagged segment, else 0; and 1."""
-        repeats = tail_repeats(hypothesis, self.max_words)
-        flagged = any(
-            times > self.max_times or (n >= self.min_words and times > 1)
-            for n, times in repeats.items()
-        )
-        return int(flagged), 1
-
-
-def tail_repeats(tokens: Sequence[str], max_words: int) -> dict[int, int]:
-    """How often in a row the last n tokens occur at the end, for n from 1 to ``max_words``.
-
-    >>> tail_repeats("x a b a b".split(), 3)
-    {1: 1, 2: 2, 3: 1}
-    """
-    repeats = {}
-    for n in range(1, min(max_words, len(tokens)) + 1):
-        phrase = tokens[-n:]
-        times = 1
-        while phrase == tokens[-n * (times + 1) : -n * times]:
-            times += 1
-        repeats[n] = times
-    return repeats
+        """1 for a segment with a loop, else 0; and 1."""
+        return int(find_loop(split_pieces(" ".join(hypothesis))) is not None), 1
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
 from coverage_eval.core.errors import require_integer
+from coverage_eval.core.tokenizers import UNSPACED
 
 MAX_PATTERN_SIZE = 100
 """The longest pattern that is looked for by default, in tokens: two long sentences."""
@@ -54,6 +55,23 @@ _ENDLESS = 1000
 """Tokens of an exact loop in a finished output from which on only its end is looked for."""
 
 _DIGITS = re.compile(r"\d+")
+
+# Accents, vowel points and vowel signs that belong to the letter before; ``\\w`` has none of them.
+_COMBINING = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
+    "\u0971-\u0df3\u200c\u200d"
+)
+PIECES = re.compile(rf"[^\W{UNSPACED}]+(?:[{_COMBINING}][^\W{UNSPACED}]*)*|[{UNSPACED}]|[^\w\s]")
+"""Words, numbers, marks of punctuation, and letters of scripts without spaces."""
+
+
+def split_pieces(text: str) -> list[str]:
+    """The words, numbers, marks, and letters of scripts without spaces, in which loops are found.
+
+    >>> split_pieces("It's 3 o'clock, 猫。 की है")
+    ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
+    """
+    return PIECES.findall(text)
 
 
 @dataclass(frozen=True)
@@ -272,7 +290,10 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
     if len(keys) - len(set(keys)) < MIN_COUNT:
         return None
     if whole := _whole_copies(keys):
-        return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
+        pattern = "".join(tokens[: whole.period])
+        # Numbers without words are a row, a table or a scale.
+        if _DIGITS.search(pattern) is None or any(map(str.isalpha, pattern)):
+            return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
     if max(Counter(pairwise(keys)).values(), default=0) < MIN_COUNT:
         return None
     detector = LoopDetector(min_repeated=MIN_AT_END)

@@ -360,33 +360,6 @@ class LetterREP(REP):
 
 
 @dataclass(frozen=True)
-class SourceREP(REP):
-    """REP against the source instead of the reference, per 100 source words.
-
-    N-grams are compared across languages, so a repetition that translates a repetition still
-    counts; the figure is useful because few sources repeat anything. See
-    :class:`coverage_eval.repetition.rep.REP`.
-    """
-
-    name: ClassVar[str] = "REP-src"
-    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
-    statistic_names: ClassVar[tuple[str, ...]] = (
-        "repeated_ngrams",
-        "repeated_words",
-        "source_words",
-    )
-    undefined: ClassVar[str] = "the source has no words at all, and the score is per source word"
-    norm: ClassVar[str] = "srcwords"
-    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
-        replace(kind, meaning="word repeated beyond the source", allowed_by="source")
-        for kind in REP.kinds
-    )
-
-    def _expected(self, row: Row) -> Sequence[Any]:
-        return [row.source or ""]
-
-
-@dataclass(frozen=True)
 class LetterRepetition(LetterREP):
     """REP in letters without a reference, per 100 words of the output.
 

@@ -23,7 +23,7 @@ from figure import pictures
 from flags import false_alarms, labelled_tables
 from intervals import SAMPLES, intervals_table, least_held
 from loops import loop_tables
-from named import clean_text, planted_errors
+from named import clean_text, planted_errors, untranslated
 from peers import peer_tables
 from questions import when_it_misleads, which_score
 from repetitions import repetition_areas
@@ -100,6 +100,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
         "intervals": intervals_table(data, corpora[0], max_rows or SAMPLES),
+        "untranslated": untranslated(data, corpora[0]),
         **labelled_tables(data, corpora[0]),
         **known_truth(data, corpora[0]),
         **loop_tables(data),

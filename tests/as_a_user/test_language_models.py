@@ -52,7 +52,7 @@ def test_named_errors_are_rejected_whatever_the_threshold(run_cli, folder, tmp_p
     assert rejected["truncated"] >= 0.8 * (kept["truncated"] + rejected["truncated"]) > 10
     assert rejected[""] <= 0.05 * (kept[""] + rejected[""])
     assert "reason" not in good[0]
-    certain = {"refusal", "wrong-language"} if more else {"empty", "copy", "refusal"}
+    certain = {"refusal", "wrong-language"} if more else {"empty", "untranslated", "refusal"}
     for row, scored in zip(ROWS, done.stdout.splitlines(), strict=True):
         assert row.kind not in certain or json.loads(scored)["probability"] > 0.99, row
     for row in bad:

@@ -222,7 +222,7 @@ def test_bleu_with_the_settings_of_the_papers_scripts(run_cli, files):
     ("name", "line"),
     [
         ("length-ratio", "hyp --src src"),
-        ("rep-src", "hyp -s src"),
+        ("tng", "hyp -s src"),
         ("tail-loop", "hyp"),
         ("rep-letters", "hyp ref"),
     ],

@@ -152,7 +152,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
 
 def test_the_tokeniser_of_one_metric_says_nothing_of_another_s_marks(folder, run_cli):
     """The model splits texts with 13a, REP at spaces; the viewer believed one of them."""
-    line = ("compare", "--src", "s", "--model", "M", "a", "b", "-m", "additions,rep-src")
+    line = ("compare", "--src", "s", "--model", "M", "a", "b", "-m", "additions,rep-letters-no-ref")
     shown = run_cli(*line, "--tokenize", "none", "--worst", 2, cwd=folder).stdout
     assert "[" in shown
     run_cli(*line, "--tokenize", "none", "--sentence-level", "-o", "all.jsonl", cwd=folder)

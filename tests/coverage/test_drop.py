@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.rows import AlignedRow, CoveredRow
+from coverage_eval.api import soft_drop
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Mark
@@ -137,3 +138,20 @@ class TestSoft:
         _, statistics, lost = soft_of([[1.0, 0.25], [0.5, 1.0]], [0.0, 0.25], "x y")
         assert statistics == [0.5, 0.75]
         assert [mark.detail["reference"] for mark in lost] == [0.5]
+
+
+def test_a_copied_word_covers_nothing(demonstration):
+    """The model knows the words of its source as such, so a copy once covered itself."""
+    lines = [
+        (demonstration / f"test.{side}").read_text().splitlines()[:90] for side in ("de", "en")
+    ]
+    sources, references = lines
+    outputs = [s if n % 3 == 0 else r for n, (s, r) in enumerate(zip(*lines, strict=True))]
+    with Aligner.load(demonstration / "model") as aligner:
+        score = soft_drop(outputs, references, sources, aligner)
+        shares = score.to_frame("segments")["score"].tolist()
+        assert float(soft_drop(references, references, sources, aligner)) == 0
+    copied = [n for n, share in enumerate(shares) if share > 80]
+    assert all(n % 3 == 0 for n in copied)
+    assert len(copied) >= 28  # but for a short one
+    assert "|untranslated:lost|" in str(score)

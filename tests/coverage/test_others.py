@@ -105,7 +105,7 @@ def test_named_errors_count_as_omissions(special):
     named = result.of(NamedErrors)
     assert named is not None
     kinds = {n: [error.kind for error in errors] for n, errors in named.by_system["x"].items()}
-    assert {n for n, own in kinds.items() if own == ["copy"]} >= set(range(60, 64))
+    assert {n for n, own in kinds.items() if own == ["untranslated"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
     assert result.statistics_of("o")[60:65, 0].all()
     assert result.evidence("o")[62][0].probability > 0.99

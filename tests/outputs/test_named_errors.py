@@ -6,7 +6,6 @@ from collections import Counter
 
 import pytest
 
-from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import CheckId, Finding
@@ -94,7 +93,7 @@ def finder_of(rows: list[Row]) -> NamedErrorFinder:
     [
         ("...", "", ""),
         ("Guten Tag", "!?", "empty"),
-        ("der Mann sucht den Hund", "Der Mann sucht den Hund", "copy"),
+        ("der Mann sucht den Hund", "Der Mann sucht den Hund", "untranslated"),
         ("Maria Montessori", "Maria Montessori", ""),
         ("siehe https://example.org/der-mann-sucht", "https://example.org/der-mann-sucht", ""),
         ("Tut mir leid, das kann ich nicht.", "Sorry, I can't do that.", ""),
@@ -105,14 +104,14 @@ def finder_of(rows: list[Row]) -> NamedErrorFinder:
         ("der Hund", "**the dog**", "markup"),
         ("2 * 3 ** 4 ** 5", "2 * 3 ** 4 ** 5", ""),
         ("der ____ Hund", "the _____ dog", ""),
-        ("der Hund schläft", "<translation>the dog sleeps</translation>", "markup"),
+        ("der Hund schläft", "<translation>the dog sleeps</translation>", "special-token"),
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes yes yes", ""),
         ("guten tag, herr. guten tag, herr.", "good day to you, sir. good day to you, sir.", ""),
         ("Er geht, und er geht.", "he walks away now he walks away now", ""),
         ("guten tag, herr.", "good day to you, sir. good day to you, sir.", "loop"),
         ("ja", "yes yes yes yes yes yes yes yes", "loop"),
         ("der alte mann", "старый человек", "wrong-language"),
-        ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "copy"),
+        ("der hund schläft heute", "der hund schläft heute (the dog sleeps)", "untranslated"),
         ("der Mann : der Hund schläft", "Sure, here you are: the man : the dog sleeps", "preamble"),
         ("der alte mann sucht heute den hund .", "Sorry, I can't do that.", "refusal"),
         ("der mann sieht den hund", "i 'm sorry , but i cannot translate this text .", "refusal"),
@@ -123,12 +122,12 @@ def finder_of(rows: list[Row]) -> NamedErrorFinder:
         ("der mann sagt heute : i can 't .", "i 'm sorry , but i can 't , says the text", ""),
         ("der hund schläft heute .", "the dog sleeps . translator 's note : literal", "note"),
         ("der hund schläft heute .", "</s>", "empty"),
-        ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "markup"),
+        ("der hund schläft heute .", "the dog sleeps today .<|im_end|>", "special-token"),
         ("der hund schläft heute .", "English: the dog sleeps today .", "preamble"),
         ("Englisch: der hund schläft heute .", "English: the dog sleeps today .", ""),
         ("sudo apt-get install der hund", "sudo apt-get install der hund", ""),
         ("for (mann in hund) { return mann; }", "for (mann in hund) { return mann; }", ""),
-        ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "copy"),
+        ("der mann (alt) sucht den hund .", "der mann (alt) sucht den hund .", "untranslated"),
     ],
 )  # fmt: skip
 def test_single_outputs(source, output, kind):
@@ -149,42 +148,25 @@ def test_unknown_words_of_a_system_are_learnt_not_listed():
     assert not any(kinds_of(finder, row) for row in rows)
 
 
-def test_a_model_tells_languages_of_short_texts():
-    row = Row(("le vieux monsieur dort ici",), (), "der alte mann schläft hier")
-    known = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(2000, seed=5)]
-    with Aligner.train(*map(list, zip(*known, strict=True))) as aligner:
-        vocabulary = aligner.model.vocabulary()
-        sample = [row, *(Row((t,), (), s) for s, t in PAIRS[:100])]
-        finder = NamedErrorFinder.learn(sample, vocabulary)
-        assert kinds_of(finder, row) == ["wrong-language"]
-        assert not any(kinds_of(finder, other) for other in sample[1:])
-        french = "le vieux monsieur dort ici dans la petite maison"
-        row = Row((french,), (), "der alte mann schläft hier in dem kleinen haus")
-        more = vocabulary[0], vocabulary[1] | set(french.split()[:5])  # of a model of much text
-        assert kinds_of(NamedErrorFinder.learn([row, *sample], more), row) == ["wrong-language"]
-        german = Row((PAIRS[700][0],), (), PAIRS[701][0])
-        assert kinds_of(finder, german) == ["wrong-language"]
-
-
-def test_a_tenth_in_another_language_has_no_common_words_of_its_own():
-    """A model, another system or a reference lacks them; a poor reference tells nothing."""
+def test_outputs_in_another_language_are_found_among_few_and_many():
+    """A tenth of 200, one of two, and the only one beside a reference or a model's words."""
     long = [target for _, target in PAIRS if len(set(target.split())) >= 8][:200]
     other = "un vieux monsieur dort souvent dans sa petite maison {} ."
     mixed = [text if n % 10 else other.format(n) for n, text in enumerate(long)]
     sources = [f"これ は 文 {n} です" for n in range(len(long))]
     known = frozenset(" ".join(long).split())
-    beside: list[tuple[list[Row], Vocabulary | None, int]] = [
-        ([Row((text,), (), s) for text, s in zip(mixed, sources, strict=True)], None, 0),
-        ([Row((t,), (), s) for t, s in zip(mixed, sources, strict=True)], (known, known), 20),
-        ([Row((t, o), (), s) for t, o, s in zip(mixed, long, sources, strict=True)], None, 20),
-        ([Row((t,), (r,), s) for t, r, s in zip(mixed, long, sources, strict=True)], None, 20),
-        ([Row((t,), ("the the",), s) for t, s in zip(mixed, sources, strict=True)], None, 0),
+    beside: list[tuple[list[Row], Vocabulary | None]] = [
+        ([Row((text,), (), s) for text, s in zip(mixed, sources, strict=True)], None),
+        ([Row((t,), (r,), s) for t, r, s in zip(mixed, long, sources, strict=True)], None),
+        ([Row((t,), (r,)) for t, r in zip(mixed, long, strict=True)], None),
+        ([Row((mixed[0],), (), sources[0])], (known, known)),
+        ([Row((mixed[0],), (), sources[0], (long[0], long[1]))], None),
     ]
-    for rows, vocabulary, expected in beside:
+    for rows, vocabulary in beside:
         finder = NamedErrorFinder.learn(rows, vocabulary)
         kinds = [[error.kind for error in finder.find_row(row)[0]] for row in rows]
         named = [n for n, some in enumerate(kinds) if "wrong-language" in some]
-        assert named == list(range(0, 200, 10))[:expected]
+        assert named == list(range(0, len(rows), 10))
 
 
 def test_without_a_source_only_the_output_is_judged():
@@ -195,7 +177,7 @@ def test_without_a_source_only_the_output_is_judged():
     rows = [Row((text,)) for text in outputs]
     finder = NamedErrorFinder.learn(rows)
     found = [" ".join(kinds_of(finder, row)) for row in rows]
-    assert found == ["empty", "", "markup", "loop", "", "", "loop"]
+    assert found == ["empty", "", "markup", "loop", "", "wrong-language", "loop"]
     blank = [Row(("",), ("",)), Row(("",), ("a house",))]
     assert [kinds_of(finder, row) for row in blank] == [[], ["empty"]]
 
@@ -227,13 +209,16 @@ def test_findings_count_and_name_the_first_segments():
 
 
 @pytest.mark.parametrize("check", [CheckId.UNKNOWN_WORDS, CheckId.BLANK, CheckId.SHIFTED])
-@pytest.mark.parametrize("kind", ["copy", "empty", "refusal"])
+@pytest.mark.parametrize("kind", ["untranslated", "empty", "refusal"])
 def test_copies_explain_words_of_another_language_and_empty_outputs_blanks(kind, check):
     """In the output itself, and in no other; nothing explains that lines are shifted."""
     (named,) = named_findings({"llm": {7: [NamedError(kind)]}}, 10)
     others = [Finding.of_text(name, "seen", "look at it", check) for name in ("llm", "good")]
     (left,) = (f for f in combine_findings([*others, named]) if f.check == check)
-    is_explained = (kind, check) in {("copy", CheckId.UNKNOWN_WORDS), ("empty", CheckId.BLANK)}
+    is_explained = (kind, check) in {
+        ("untranslated", CheckId.UNKNOWN_WORDS),
+        ("empty", CheckId.BLANK),
+    }
     assert left.texts == (("good",) if is_explained else ("llm", "good"))
 
 

@@ -6,9 +6,11 @@ import zlib
 from typing import Any
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.core.batches import Batch, Row
+from coverage_eval.outputs.named import NamedErrorFinder
 from coverage_eval.repetition.figures import (
     TNG,
     CompressionRatio,
@@ -16,7 +18,7 @@ from coverage_eval.repetition.figures import (
     SeqRep,
     TailLoop,
 )
-from coverage_eval.repetition.rep import SourceREP
+from coverage_eval.repetition.loops import MIN_AT_END, LoopDetector, find_loop, split_pieces
 
 TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".join), min_size=1)
 
@@ -43,26 +45,37 @@ def test_seq_rep_is_a_mean_over_segments():
     assert score_one(SeqRep(n=2), *texts) == pytest.approx(100 * (0.5 + 0 + 0 + 0) / 4)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("we go on and on and on", 0),  # "and on" has only two words
-        ("x a b c a b c", 1),
-        ("x a b c a b", 0),  # ends inside the second round
-        ("a b b a b b", 1),
-        ("no " * 50, 1),  # it ends in "no no no"
-        ("a b c", 0),
-        ("", 0),
-    ],
-)
-def test_tail_loop(text, expected):
-    assert score_one(TailLoop(), text.strip()) == 100 * expected
+LOOPS = {
+    "x" + " a b c" * 4: True,
+    "x a b c a b c": False,
+    "no " * 50: True,
+    "我们继续到下一个" * 6: True,
+    "谢谢观看" * 9: True,
+    "今天天气很好，我们去公园散步。": False,
+    "ขอบคุณครับ" * 9: True,
+    "감사합니다 " * 8: True,
+    "شكرا " * 8: True,
+    "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16": False,
+    "12.5 13.5 14.0 12.9 11.8 12.2 13.3 14.1 12.7 13.9": False,
+    "0 0 0 0 0 0 0 0 0 0 0 0": False,
+    "": False,
+}
 
 
-def test_a_short_phrase_is_a_tail_loop_from_51_times_on():
-    text = " ".join(["no"] * 51)
-    assert score_one(TailLoop(min_words=99), text) == 100
-    assert score_one(TailLoop(min_words=99), text[3:]) == 0
+@pytest.mark.parametrize("text", LOOPS)
+def test_the_column_the_named_error_and_the_detector_find_the_same_loops(text):
+    assert score_one(TailLoop(), text.strip()) == 100 * LOOPS[text]
+    row = Row((text,), (), "etwas anderes")
+    (errors,) = NamedErrorFinder.learn([row]).find_row(row)
+    assert ("loop" in [error.kind for error in errors]) == LOOPS[text]
+    detector = LoopDetector(min_repeated=MIN_AT_END)
+    found = [detector.push(piece) for piece in split_pieces(text)]
+    assert any(found) == LOOPS[text]
+
+
+@given(st.lists(st.from_regex(r"[0-9]{1,4}([.,:/][0-9]{1,3})?", fullmatch=True), max_size=40))
+def test_rows_of_different_numbers_are_no_loops(numbers):
+    assert find_loop(split_pieces(" ".join(dict.fromkeys(numbers)))) is None
 
 
 def test_compression_ratio():
@@ -80,12 +93,6 @@ def test_tng_compares_with_the_source():
     assert value(TNG(), (loop, "v w x y v w x y")) == 0  # 3 − 2
     assert value(TNG(), ("a b c d a b c d", "v")) == 100  # 2 − 0
     assert value(TNG(), ("", "")) == 0
-
-
-def test_source_rep():
-    # "the the" once more than in the source, λ2 = 2; bigram "the the" occurs once: first sum 0.
-    assert value(SourceREP(), ("the the cat", "die katze ja nun")) == 100 * 2 / 4
-    assert "norm:srcwords" in str(SourceREP().signature)
 
 
 def test_length_ratio():

@@ -14,6 +14,7 @@ from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
 from coverage_eval.core.files import Text
 from coverage_eval.core.machine import progress_bar
+from coverage_eval.outputs.named import NamedErrors
 from coverage_eval.registry import make_metric, metric_class
 
 
@@ -48,12 +49,12 @@ def score(
     """
     kind = metric_class(name)
     metric = make_metric(name, settings)
-    features: list[Feature] = []
+    features: list[Feature] = [NamedErrors(settings.get("aligner"))]
     if unaligned:
         from coverage_eval.documents.feature import Documents
 
         tokenize = settings.get("tokenize") or "none"
-        features.append(Documents(tokenize, settings.get("aligner"), jobs=jobs))
+        features.insert(0, Documents(tokenize, settings.get("aligner"), jobs=jobs))
     texts = Texts({hyp.name: hyp}, ref, src)
     evaluation = Evaluation(texts, {name: metric}, features, jobs, evidence=output.by_segment)
     with progress_bar(f"computing {kind.name}") as progress:

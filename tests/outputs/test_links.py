@@ -1,4 +1,4 @@
-"""Links in copies: the pattern reads a text once, and finds what the plain pattern finds."""
+"""Links, which are kept: the pattern reads a text once, and finds what the plain pattern finds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.outputs.copies import _LINK
+from coverage_eval.outputs.untranslated import _LINK
 
 PLAIN = re.compile(r"\S+://\S+|www\.\S+|\S+@\S+\.\S+")
 

@@ -1,0 +1,163 @@
+"""Outputs, or parts of them, that are left in the language of the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coverage_eval.core.tokenizers import Segment, Span, Words
+from coverage_eval.outputs.language import Languages, are_near, log_likelihoods
+from coverage_eval.outputs.parsed_segment import ParsedSegment, word_spans
+from coverage_eval.outputs.phrases import PHRASES
+from coverage_eval.outputs.shared_runs import shared_runs
+
+LIKELIER, LIKELIER_ALONE = 15.0, 30.0
+"""By how much more likely a run is in the source's language than in that of the outputs, and
+without a word that only the sources have. Of 29,000 captions into English none is; with the second
+half left in German, 94% are."""
+
+TITLE = 2 / 3
+"""Share of a run's words that begin with a capital from which on it is a title or names."""
+
+NEARLY_ALL = 0.8
+"""Share of the output's words, or of those in quotation marks, that are nearly all of them."""
+
+MIN_COPY = 4
+"""Words of an output that is its source where nothing tells the language of outputs."""
+
+MOST = 2
+"""Other systems, at least, that must have the same run to excuse it."""
+
+_QUOTED = re.compile(
+    r"[\"“”„«»](.{1,300}?)[\"“”«»]|(?<!\w)[‘‚‹'](.{1,300}?)[’‘›'](?!\w)"
+    r"|&quot;(.{1,300}?)&quot;|[「『](.{1,300}?)[」』]"
+)
+_LINK = re.compile(r"(?<!\S)(?:\S+://|\S[^\s@]*@\S+\.)\S+|www\.\S+")
+_CITATION = re.compile(r"\(\D{0,40}\d{4}[a-z]?\)|\bet al\b|\b(?:doi|ISBN|arXiv)\b")
+_CODE = re.compile(
+    rf"^\s*(?:[$#>]\s+)?(?:{PHRASES['commands']})\b.*[^.!?…。\s]\s*$|[;{{}}]\s*$", re.IGNORECASE
+)
+_CODE_MARK = re.compile(r"[{}\[\];=<>|\\$_/#&*+~^@`]+|\w\(|(?<!\S)--?[A-Za-z]")
+CODE_SHARE = 1 / 3
+"""Marks of code for each word, from which on a text is code."""
+
+
+class Untranslated(NamedTuple):
+    """Words that are left in the language of the source.
+
+    Attributes:
+        text: The words in the output.
+        spans: The characters of the words in the source.
+        is_whole: Whether the output is the source itself.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    is_whole: bool
+
+
+def find_untranslated(
+    output: ParsedSegment,
+    source: ParsedSegment,
+    languages: Languages,
+    references: Sequence[Segment] = (),
+    others: Sequence[Segment] = (),
+) -> list[Untranslated]:
+    """What an output leaves in the language of its source.
+
+    Args:
+        output: The output.
+        source: The source.
+        languages: The languages of the texts.
+        references: The references of the segment; what they have, too, is no error.
+        others: Other systems' outputs; what most of them have, too, is none.
+    """
+    runs = shared_runs(output, source)
+    if not runs:
+        return []
+    spans, of_source = word_spans(output.text), word_spans(source.text)
+    links = [found.span() for found in _LINK.finditer(output.text)]
+    quotations = list(_QUOTED.finditer(output.text))
+    found = []
+    for run in runs:
+        words = output.words[run.start : run.end]
+        start, end = spans[run.start][0], spans[run.end - 1][1]
+        text = output.text[start:end]
+        is_most = len(words) >= NEARLY_ALL * len(output.words)
+        if (
+            _are_names(text, is_title=not output.text.isupper())
+            or any(first < end and start < last for first, last in links)
+            or _is_code(text)
+            or _CITATION.search(output.text[start : end + 20])
+            or (not is_most and _is_quotation(words, (start, end), quotations))
+            or not _is_left(text, words, languages, is_most=is_most)
+            or _is_expected(words, references, others)
+        ):
+            continue
+        left = tuple(of_source[run.source_start : run.source_end])
+        found.append(Untranslated(text, left, is_whole=output.words == source.words))
+    return found
+
+
+def _is_left(text: str, words: Sequence[str], languages: Languages, *, is_most: bool) -> bool:
+    """Whether a run is in the source's language, and not in that of the outputs."""
+    if not languages.target:
+        # All outputs are copies, so nothing tells what they should be.
+        return is_most and len(words) >= MIN_COPY
+    if are_near(languages.source, languages.target):
+        return False
+    likelihoods = log_likelihoods(text)
+    difference = likelihoods[languages.source] - likelihoods[languages.target]
+    has_source_word = not languages.source_words.isdisjoint(words)
+    return difference > (LIKELIER if has_source_word else LIKELIER_ALONE)
+
+
+def _are_names(text: str, *, is_title: bool) -> bool:
+    """Whether a run has hardly a word, or is a title or names, if capitals tell them."""
+    words = [text[slice(*span)] for span in word_spans(text)]
+    capitals = sum(word[0].isupper() for word in words)
+    is_title = is_title and capitals >= TITLE * len(words)
+    return is_title or sum(word[0].isalpha() for word in words) < 2
+
+
+def _is_quotation(words: Sequence[str], inside: Span, quotations: Sequence[re.Match[str]]) -> bool:
+    """Whether a run is nearly all that stands between two quotation marks."""
+    start, end = inside
+    for found in quotations:
+        if found.start() <= start and end <= found.end():
+            quoted = ParsedSegment.of(found[found.lastindex or 0])
+            return len(words) >= NEARLY_ALL * len(quoted.words)
+    return False
+
+
+def _is_expected(
+    words: Sequence[str], references: Sequence[Segment], others: Sequence[Segment]
+) -> bool:
+    """Whether a reference has a run, too, or most other systems."""
+    if any(_has(reference, words) for reference in references):
+        return True
+    with_it = sum(_has(other, words) for other in others)
+    return with_it >= MOST and 2 * with_it > len(others)
+
+
+def _has(text: Segment, words: Sequence[str]) -> bool:
+    return f" {' '.join(words)} " in f" {' '.join(ParsedSegment.of(text).words)} "
+
+
+def _is_code(text: str) -> bool:
+    marks = len(_CODE_MARK.findall(text))
+    return marks >= max(2, CODE_SHARE * len(text.split())) or _CODE.search(text) is not None
+
+
+def overlapping(words: Words, spans: Sequence[Span]) -> list[bool]:
+    """Whether each word of a text has a character of some others, which another pattern found.
+
+    Args:
+        words: The words, as a metric splits the text.
+        spans: The characters of the others.
+    """
+    inside = bytearray(len(words.text))
+    for start, end in spans:
+        inside[start:end] = b"\1" * (end - start)
+    return [any(inside[start:end]) for start, end in words.spans]
