@@ -67,6 +67,9 @@ class Command(HelpFormat):
                 parameter.assign(ctx)
         check_columns(ctx)
         for parameter in self.params:
+            if isinstance(parameter, TextArguments):
+                parameter.take_apart(ctx)
+        for parameter in self.params:
             if isinstance(parameter, OutputOption):
                 parameter.collect(ctx)
         if ctx.params.get("strict"):

@@ -13,6 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from coverage_eval.core.errors import UnequalLinesError
+    from coverage_eval.core.tables import TextTable
 
 HINTS = {
     "--bootstrap": "The interval of one score: --confidence --resamples N",
@@ -137,6 +138,21 @@ def _line_with(ctx: click.Context, file: str, flag: str) -> str:
     return shlex.join(["coverage-eval", *line[:names], flag, file, *line[names:]])
 
 
+def texts_beside(table: TextTable) -> list[str]:
+    """The options that name the reference in a table, or else the source; none if it has neither.
+
+    Args:
+        table: The table, which has the outputs.
+    """
+    from coverage_eval.core.tables import column_for
+
+    names = table.names()
+    for role in ("ref", "src"):
+        if name := column_for(role, names):
+            return [f"--{role}", f"{table.path}:{name}"]
+    return []
+
+
 def missing_reference(
     ctx: click.Context, systems: Mapping[str, object], named_by_position: Iterable[str]
 ) -> click.UsageError:
@@ -147,6 +163,12 @@ def missing_reference(
         systems: The text of each system.
         named_by_position: The systems that are named without an option.
     """
+    table = getattr(next(iter(systems.values())), "table", None)
+    if table is not None and (texts := texts_beside(table)):
+        return click.UsageError(
+            f"--ref is missing, or --src to compare without a reference. Add: {shlex.join(texts)}",
+            ctx,
+        )
     if len(systems) < 2:
         return click.UsageError("--ref is missing, or --src to compare without a reference", ctx)
     # Beside systems that -i names, a file without an option is the reference, as in sacreBLEU.
@@ -183,6 +205,8 @@ def missing_column(
             column = column_for("hyp" if role in {"systems", "peers"} else role, columns[file])
             line[index] = f"{head}{file}:{column or 'COLUMN'}"
     table, *_ = columns
+    if "systems" in ctx.params and not (ctx.params["ref"] or ctx.params["src"]):
+        line += texts_beside(TextTable(table))
     return click.UsageError(
         f"{table} is a table: name a column of it, as {table}:COLUMN. It has: "
         f"{', '.join(columns[table])}. Type: {shlex.join(['coverage-eval', *line])}",

@@ -11,8 +11,10 @@ import click
 from coverage_eval.cli import hints
 from coverage_eval.cli.help import Decorator, option, shared
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
-from coverage_eval.core.errors import UnequalLinesError
+from coverage_eval.core.errors import DataError, UnequalLinesError
 from coverage_eval.core.files import FileText, Text
+from coverage_eval.core.long_tables import SYSTEM, LongTable, find_systems
+from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.texts import JoinedText, SegmentFile
 
 _OPTIONS = {
@@ -40,7 +42,7 @@ _unaligned_option = option(
 )  # fmt: skip
 
 
-def texts(*positional: str, options: Sequence[str] = ()) -> Decorator:
+def texts(*positional: str, options: Sequence[str] = (), pooled: bool = False) -> Decorator:
     """Add a command's texts.
 
     The command receives ``hyp``, ``src`` and ``tgt`` as a text each, ``ref`` as a tuple of texts,
@@ -51,6 +53,8 @@ def texts(*positional: str, options: Sequence[str] = ()) -> Decorator:
             ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
         options: The texts that only an option names. They must be there, too, but for references.
             The source that ``cli.options.source_option`` adds is not among them.
+        pooled: Whether tables with a row for each segment and system are taken row by row, since
+            the command judges segments or pairs and not a system.
     """
     names = {*positional, *options}
     several = positional == ("systems",)
@@ -58,6 +62,7 @@ def texts(*positional: str, options: Sequence[str] = ()) -> Decorator:
     return shared(
         click.argument(
             "files", cls=TextArguments, texts=positional, required_texts=required, nargs=-1,
+            pooled=pooled,
             metavar=" ".join(map(_shown_name, positional)),
             type=NamedText() if several else TextType(),
             callback=by_name if several else None,
@@ -79,14 +84,20 @@ class TextArguments(click.Argument):
         *args: As for :class:`click.Argument`.
         texts: The parameters of these texts, in their order.
         required_texts: Parameters of further texts that must be there.
+        pooled: Whether rows of several systems are taken as they are.
         **attributes: As for :class:`click.Argument`.
     """
 
     def __init__(
-        self, *args: Any, texts: Sequence[str], required_texts: Sequence[str], **attributes: Any
+        self,
+        *args: Any,
+        texts: Sequence[str],
+        required_texts: Sequence[str],
+        pooled: bool,
+        **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
-        self.texts, self.required_texts = texts, required_texts
+        self.texts, self.required_texts, self.pooled = texts, required_texts, pooled
 
     def assign(self, ctx: click.Context) -> None:
         """Give each text its value among the parameters of the command.
@@ -119,6 +130,48 @@ class TextArguments(click.Argument):
         if "hyp" in values:
             (values["hyp"],) = values["hyp"]
 
+    def take_apart(self, ctx: click.Context) -> None:
+        """Give tables with a row for each segment and system a text for each system.
+
+        Where one output is scored, the command takes the rows as they are, or the table is refused
+        when it is read.
+
+        Raises:
+            click.UsageError: There are no systems in the column that is named.
+            DataError: A table cannot be read, or two systems have one name.
+        """
+        values, column = ctx.params, ctx.params.pop("systems_in", None)
+        if not (self.pooled or "systems" in values):
+            return
+        tables: dict[TextTable, LongTable] = {}
+        texts = {
+            text.table
+            for item in ctx.command.params
+            for text in values_of(ctx, item)
+            if isinstance(text, ColumnText)
+        }
+        for table in texts:
+            if found := find_systems(table, column or SYSTEM):
+                tables[table] = found
+        if column and not tables:
+            raise click.UsageError(f"--systems-in {column}: no table has systems in it", ctx)
+        systems = values.get("systems", {})
+        for parameter in ctx.command.params:
+            name = parameter.name or ""
+            if isinstance(value := values.get(name), tuple):
+                values[name] = tuple(self._row_by_row(text, tables) for text in value)
+            elif isinstance(value, ColumnText):
+                values[name] = self._row_by_row(value, tables)
+        if systems:
+            values["systems"] = _by_system(systems, tables)
+
+    def _row_by_row(self, text: Any, tables: Mapping[TextTable, LongTable]) -> Any:
+        """A text of the rows or segments of its table; another value as it is."""
+        if not isinstance(text, ColumnText) or text.table not in tables:
+            return text
+        found = tables[text.table]
+        return ColumnText(found.rows if self.pooled else found.shared, text.column)
+
     def _assign_in_order(self, ctx: click.Context, files: Sequence[Text]) -> None:
         """Give the files to the texts that no option names; REF, the last, takes all that are left.
 
@@ -146,6 +199,21 @@ class TextArguments(click.Argument):
             free = [name for name in ("ref", "src") if name in values and not values[name]]
             flags = [f"--{name}" for name in needed or free]
             raise hints.one_too_many(ctx, str(left[0]), flags)
+
+
+def _by_system(texts: Mapping[str, Text], tables: Mapping[TextTable, LongTable]) -> dict[str, Text]:
+    """The text of each system, of those in tables, too."""
+    systems: dict[str, Text] = {}
+    for name, text in texts.items():
+        new: dict[str, Text] = {name: text}
+        if isinstance(text, ColumnText) and text.table in tables:
+            found = tables[text.table]
+            found.check()
+            new = {system: found.text_of(system, text.column) for system in found.names}
+        if twice := systems.keys() & new.keys():
+            raise DataError(f"{text}: the system {min(twice)!r} is there twice")
+        systems |= new
+    return systems
 
 
 _BY_POSITION = "coverage_eval.by_position"

@@ -10,7 +10,6 @@ would: an empty text is a segment, and a missing value or a number in place of a
 from __future__ import annotations
 
 import csv
-import json
 import re
 import warnings
 from collections import Counter
@@ -39,16 +38,6 @@ _KINDS = {
     dict: "an object; name one of its fields, as in output.text",
 }
 """Values that are not text, by their Python type."""
-
-_PANDAS = {
-    "parquet": ("parquet", 'engine="pyarrow"'),
-    "json": ("json", "lines=True"),
-    "\t": ("csv", 'sep="\\t", quoting=3, keep_default_na=False'),
-}
-"""The function and the options by which pandas reads a kind of table; CSV is read as usual."""
-
-_SYSTEM_NAME = re.compile(r"\S+( \S+){,3}")
-"""The name of a system: no more than four words, whereas a prompt is a sentence."""
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "src": ("src", "source"),
@@ -85,7 +74,8 @@ class TextTable:
 
     def __init__(self, path: PathLike, file: FileText | None = None) -> None:
         self.path = path
-        self._file = file or FileText(path)
+        self.file = file or FileText(path)
+        self.name = self.file.name
 
     def names(self) -> list[str]:
         """The names of the columns; in JSON Lines, those of the first line.
@@ -101,7 +91,7 @@ class TextTable:
             with self._parquet() as file:
                 return list(file.schema_arrow.names)
         if kind in {"json", "array"}:
-            return field_names(next(self._rows(()))[1])
+            return field_names(next(self.rows(()))[1])
         return next(self._fields(kind, lines))[1]
 
     def texts(
@@ -119,8 +109,7 @@ class TextTable:
         Raises:
             DataError: The file is missing, damaged or not UTF-8; a column is missing or occurs
                 twice; a row has more or fewer fields than the header; a cell is missing or is not
-                text (the message names file, line or row, and column); the table has a row for each
-                segment and system.
+                text (the message names file, line or row, and column).
             MissingDependencyError: The file is Parquet, and pyarrow is not installed.
         """
         warned = False
@@ -154,10 +143,7 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`.
         """
-        rows = self._rows(columns)
-        if "system" not in columns:
-            rows = self._of_one_system(rows, columns[0])
-        for location, record in rows:
+        for location, record in self.rows(columns):
             try:
                 yield location, [find_field(record, name) for name in columns]
             except KeyError as missing:  # noqa: PERF203 (it ends the loop)
@@ -174,10 +160,10 @@ class TextTable:
         Raises:
             DataError: As :meth:`texts`; two columns have one name.
         """
-        return (record for _, record in self._rows(known, only=False))
+        return (record for _, record in self.rows(known, only=False))
 
     def _at(self, location: str) -> str:
-        return f"{self._file.name}: {location}"
+        return f"{self.file.name}: {location}"
 
     def _open(self) -> tuple[str, Iterator[Any]]:
         """What the table is, and its lines, or the items of an array.
@@ -189,15 +175,15 @@ class TextTable:
         """
         if Path(self.path).suffix.lower() == ".parquet":
             return "parquet", iter(())
-        if array := read_array(self._file):
+        if array := read_array(self.file):
             return "array", iter(array)
-        lines = self._file.lines()
+        lines = self.file.lines()
         first = next(lines, None)
         if first is None:
             raise DataError(self._at("the file is empty"))
         return "json" if first.startswith("{") else _delimiter(first), chain([first], lines)
 
-    def _rows(
+    def rows(
         self, columns: Sequence[str], *, only: bool = True
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each row's place, and its cells by name.
@@ -281,50 +267,11 @@ class TextTable:
             where = self._at(f"line {before + reader.line_num}")
             raise DataError(f"{where}: {reason}") from error
 
-    def _of_one_system(
-        self, rows: Iterator[tuple[str, dict[str, Any]]], column: str
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The rows, unless the table has one for each segment and system.
-
-        Such a table has names of systems in its column ``system``: short texts that repeat. What
-        differs in every row, an object or a sentence is something else, such as the prompt of a
-        language model, and says nothing about the rows.
-
-        Raises:
-            DataError: There are several systems, as the advice for ``column`` says.
-        """
-        names = set()
-        for number, (location, record) in enumerate(rows, start=1):
-            name = record.get("system")
-            if not (isinstance(name, str | int) and _SYSTEM_NAME.fullmatch(str(name))):
-                yield location, record
-                yield from rows
-                return
-            names.add(name)
-            if 1 < len(names) <= number / 2:
-                raise DataError(self._pivot(column))
-            yield location, record
-
-    def _pivot(self, column: str) -> str:
-        """The error for a table with a row for each segment and system, with what to do."""
-        names = self.names()
-        shared = [name for role in ("src", "ref") if (name := column_for(role, names))]
-        index = json.dumps(["segment", *(name for name in shared if name != column)])
-        form, options = _PANDAS.get(self._open()[0], ("csv", "keep_default_na=False"))
-        read = f'pd.read_{form}("{self.path}", {options})'
-        return (
-            f"{self._file.name}: has a row for each segment and system (its column "
-            "'system' has several values); make a column of each system first, with pandas: "
-            f't = {read}; t["segment"] = t.groupby("system").cumcount(); '
-            f't.pivot(index={index}, columns="system", values="{column}").reset_index()'
-            '.to_json("systems.jsonl", orient="records", lines=True, force_ascii=False)'
-        )
-
     def _parquet_rows(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         names = self.names()
         wanted = [name if name in names else name.partition(".")[0] for name in columns]
-        files.check_columns(self._file.name, names, wanted or names)
-        wanted = list(dict.fromkeys([*wanted, "system"] if "system" in names else wanted))
+        files.check_columns(self.file.name, names, wanted or names)
+        wanted = list(dict.fromkeys(wanted))
         with self._parquet() as file:
             for batch in file.iter_batches(4096, columns=wanted if columns else None):
                 yield from batch.to_pylist()
@@ -339,7 +286,7 @@ class TextTable:
             raise MissingDependencyError(
                 f"{self.path}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
             ) from error
-        path = self._file.regular_file
+        path = self.file.regular_file
         try:
             with ParquetFile(path) as file:
                 yield file

@@ -25,6 +25,7 @@ from coverage_eval.core.files import (
     zip_lines,
 )
 from coverage_eval.core.json_values import holds_objects, read_array
+from coverage_eval.core.long_tables import check_one_system
 from coverage_eval.core.other_files import what_its_lines_are
 from coverage_eval.core.tables import ColumnText, TextTable, is_missing
 from coverage_eval.core.tokenizers import Segment
@@ -169,6 +170,8 @@ def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterato
     text = source if isinstance(source, Text) else open_text(source)
     if isinstance(text, SegmentFile) and text.is_table():
         raise DataError(_name_a_column(text.path, TextTable(text.path)))
+    if isinstance(text, ColumnText):
+        check_one_system(text.table, text.column)
     if optional and isinstance(text, ColumnText):
         return (segment for (segment,) in text.table.texts([text.column], [text.column]))
     return iter(text)
@@ -223,6 +226,8 @@ def read_parallel(
         if isinstance(text, ColumnText):
             columns.setdefault(text.table, []).append(text.column)
     may_lack = [text.column for text in optional if isinstance(text, ColumnText)]
+    for table, names in columns.items():
+        check_one_system(table, names[0])
     passes = {
         table: iter(tee(table.texts(names, may_lack), len(names)))
         for table, names in columns.items()

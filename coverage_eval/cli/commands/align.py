@@ -65,7 +65,7 @@ def align() -> None:
 
 
 @align.command("train")
-@texts("src", "tgt")
+@texts("src", "tgt", pooled=True)
 @output_to(
     "Write the model to this file.",
     no_stdout="the model is written to a file, not to standard output",
@@ -124,7 +124,7 @@ def train(
 
 @align.command("apply")
 @click.argument("model", type=InputFile())
-@texts("src", "tgt")
+@texts("src", "tgt", pooled=True)
 @_symmetrize_option
 @strict_option
 @output_option

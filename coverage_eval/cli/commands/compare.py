@@ -50,6 +50,11 @@ from coverage_eval.registry import METRICS, metric_class
 
 comparison_options = shared(
     texts("systems", options=("ref",)),
+    option(
+        "--systems-in", metavar="COLUMN", group="Input",
+        help="The column with the names of systems, in a table with a row for each segment and "
+        "system.  [default: system]",
+    ),
     model_option,
     links_options,
     source_option,

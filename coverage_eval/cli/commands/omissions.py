@@ -48,7 +48,7 @@ _MAX_NAMED = 20
 
 
 @click.command("omissions", cls=Command)
-@texts("hyp", options=("ref",))
+@texts("hyp", options=("ref",), pooled=True)
 @option(
     "--peer", "peers", multiple=True, metavar="FILE", type=TextType(),
     help="Rank segments by what this other system's output covers and HYP does not; give it once "
