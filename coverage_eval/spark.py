@@ -32,6 +32,7 @@ from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.metric import Fitted, Metric, Score, Statistics
 from coverage_eval.core.tables import is_missing, join_lines
+from coverage_eval.core.text_checks import find_unsegmented
 from coverage_eval.registry import make_metric
 
 try:
@@ -107,6 +108,10 @@ class Job:
             name: make_metric(name, {"aligner": aligner, **words, **self.settings.get(name, {})})
             for name in self.metrics
         }
+        for metric in metrics.values():
+            if metric.words is not None:
+                for finding in find_unsegmented(sample, metric.words, metric.needs):
+                    raise DataError(f"{metric.name}: {finding.message}")
         return {name: metric.fit(sample) for name, metric in metrics.items()}
 
     def _sample(self, rows: Iterable[Row] = ()) -> RowSample:
@@ -122,7 +127,8 @@ class Job:
             model: As for :meth:`make`.
 
         Raises:
-            DataError: A text other than a reference is missing.
+            DataError: A text other than a reference is missing, or a metric counts words in texts
+                that are not split into them.
             AlignerError: The aligner failed.
         """
         from pyspark.sql import functions

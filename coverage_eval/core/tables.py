@@ -4,7 +4,8 @@ A column is named behind its file: ``outputs.jsonl:mt``, ``texts.tsv:ref``, ``x.
 for a field of an object, ``sheet.csv:3`` where the first line has no names. Parquet is told by the
 ending ``.parquet``, JSON Lines by a ``{`` at the start, and a JSON array by its content; other
 files are TSV or CSV. A JSON array of strings is a text. Nothing is guessed about cells, as pandas
-would: an empty text is a segment, and a missing value or a number in place of a text is an error.
+would: an empty text is a segment, and a number in place of a text, or a
+missing value but in a reference, is an error.
 """
 
 from __future__ import annotations

@@ -63,3 +63,14 @@ def test_a_batch_without_rows_gives_one_without_rows(name):
 def test_an_unknown_column_is_named():
     with pytest.raises(DataError, match="no column 'b'; there are: a"):
         list(Job("b", ("rep",)).score_batches(pa.table({"a": ["x"]}).to_batches()))
+
+
+def test_missing_references_and_line_breaks_are_read_as_in_tables():
+    columns = {"a": ["a red\nred house", "a dog"], "r": ["a red house", "a dog"], "s": [None, "x"]}
+    job = Job("a", ("rep", "ter"), references=("r", "s"))
+    (scored,) = job.score_batches(pa.table(columns).to_batches())
+    (first, _), (ter, _) = (scored.column(name).to_pylist() for name in ("rep", "ter"))
+    assert (first["repeated_words"], first["reference_words"]) == (1, 3)
+    assert (ter["edits"], ter["reference_words"]) == (1, 3)
+    with pytest.raises(DataError, match="column 's': row 1 of a batch is no text"):
+        list(Job("s", ("rep",), references=("r",)).score_batches(pa.table(columns).to_batches()))
