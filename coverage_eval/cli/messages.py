@@ -26,6 +26,18 @@ WORDS = {
 """What is printed for our own signs if the stream's encoding lacks them."""
 
 
+_COLOURS = {"error": "\x1b[1;31m", "failed": "\x1b[1;31m", "warning": "\x1b[1;33m"}
+"""How a terminal shows what kind a message is of."""
+
+
+def has_colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal with colours whose user wants them (no-color.org)."""
+    terminal = os.environ.get("TERM", "dumb")
+    return (
+        stream.isatty() and terminal not in {"dumb", "unknown"} and not os.environ.get("NO_COLOR")
+    )
+
+
 def _spell(error: UnicodeError) -> tuple[str, int]:
     """Spell a character that the encoding lacks in words, or as JSON does: "ß" as \\u00df."""
     assert isinstance(error, UnicodeEncodeError)
@@ -47,8 +59,11 @@ def say(message: str, kind: str = "") -> None:
         kind: ``error``, ``warning`` or ``note``; by default nothing stands before the message.
     """
     head = f"coverage-eval: {kind}: " if kind else ""
+    text = wrap(f"{head}{escape_controls(message)}", sys.stderr)
+    if head and has_colours(sys.stderr):
+        text = f"{_COLOURS.get(kind, '')}{head}\x1b[0m{text[len(head) :]}"
     with tolerate_closed_pipe(sys.stderr):
-        sys.stderr.write(f"{wrap(f'{head}{escape_controls(message)}', sys.stderr)}\n")
+        sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.messages import discard, say, tolerate_closed_pipe
+from coverage_eval.cli.messages import discard, has_colours, say, tolerate_closed_pipe
 from coverage_eval.cli.output_options import Output, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.features import Feature
@@ -28,9 +28,6 @@ PIPE_COLUMNS = 120
 
 _MAX_WRAPPED = 2000
 """Rows in a pipe that are wrapped; longer tables are for programs, and keep one row a line."""
-
-_COLOURLESS = {"dumb", "unknown"}
-"""Terminals without colours."""
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
@@ -87,7 +84,8 @@ def show(report: Report, output: Output, *, signatures: bool = True) -> None:
         print_lines(numbers(report, output.digits), file)
         return
     if file is None or file == "-":
-        style = _screen(report, has_colours=form == "text" and file is None)
+        style = _screen(report, coloured=form == "text" and file is None)
+        style = replace(style, is_terminal=sys.stdout.isatty())
     else:
         style, signatures = Style(), True
     style = replace(style, digits=output.digits, signatures=signatures)
@@ -96,7 +94,7 @@ def show(report: Report, output: Output, *, signatures: bool = True) -> None:
         write_lines(beside, report.signatures)
 
 
-def _screen(report: Report, *, has_colours: bool) -> Style:
+def _screen(report: Report, *, coloured: bool) -> Style:
     """The width for text, of the terminal, of COLUMNS or of a pipe; and colours on a terminal."""
     is_terminal = sys.stdout.isatty()
     if os.environ.get("COLUMNS") or is_terminal:
@@ -105,11 +103,10 @@ def _screen(report: Report, *, has_colours: bool) -> Style:
         return Style()
     else:
         return Style(columns=PIPE_COLUMNS)
-    if not has_colours or not is_terminal or os.environ.get("TERM", "dumb") in _COLOURLESS:
+    if not coloured or not has_colours(sys.stdout):
         return Style(columns=columns)
     from rich.console import Console
 
-    # It respects NO_COLOR.
     console = Console(width=columns, highlight=False, markup=False, emoji=False)
     return Style(columns=columns, console=console)
 

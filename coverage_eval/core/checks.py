@@ -188,6 +188,10 @@ def run_checks(checks: Iterable[Check], texts: SampledTexts, *model: object) -> 
     return found
 
 
+MAX_NAMED_TEXTS = 3
+"""Texts with the same trouble of which a message says it; of more, it names two."""
+
+
 def combine_findings(findings: Iterable[Finding], source: str | None = None) -> list[Finding]:
     """Leave out what others explain, and join what one check says of several texts.
 
@@ -223,7 +227,10 @@ def _join(findings: Sequence[Finding]) -> Finding:
             labels.setdefault(text, label)
     if len(labels) < 2:
         return first
-    message = ", ".join(f"{text} ({label})" for text, label in labels.items())
+    listed = [f"{text} ({label})" for text, label in labels.items()]
+    if len(listed) > MAX_NAMED_TEXTS:
+        listed = [*listed[:2], f"and {len(listed) - 2} more texts"]
+    message = ", ".join(listed)
     return first._replace(
         message=f"{message}: {first.advice}", texts=tuple(labels), labels=tuple(labels.values())
     )

@@ -25,6 +25,15 @@ _GAP = "  "
 _MIN_WIDTH = 10
 """No column of text is wrapped to fewer characters, unless its texts are shorter."""
 
+MAX_TALL = 5
+"""Rows whose scores have their intervals and p-values on lines of their own."""
+
+_IN_BRACKETS = r"\[[^\]]+\]"
+"""Words with an error."""
+
+_LABEL = re.compile(r"\S+(?: \S+)?\s{2,}")
+"""What a line is of, such as ``source``, before its text."""
+
 Line: TypeAlias = "tuple[str, str]"
 """A line of a cell, and how a terminal shows it, such as ``bold red``."""
 
@@ -81,15 +90,28 @@ def text(report: Report, style: Style) -> Iterator[str]:
         parts.append(_paragraph(report.title, style, "bold"))
     for table in report.tables_for("text"):
         if table.lines:
-            cells = (cell for row in table.rows for cell in row if isinstance(cell, ScoreCell))
-            pairs = zip(table.signatures, cells, strict=True)
-            parts.append([f"{escape_controls(s)} = {c.format(style.digits)}" for s, c in pairs])
+            parts.append(_score_lines(table, style))
         else:
             parts += _parts_of(table, style)
     for number, part in enumerate(parts):
         if number:
             yield ""
         yield from part
+
+
+def _score_lines(table: Table, style: Style) -> list[str]:
+    """Scores without a table: ``signature = score``, or on a terminal the score, then the rest."""
+    lines = []
+    for (name, *cells), signature in zip(table.rows, table.signatures, strict=True):
+        (score,) = (cell for cell in cells if isinstance(cell, ScoreCell))
+        if style.is_terminal:
+            figure, *interval = cell_lines(score, style.digits)
+            ends = [f"95% {line}" for line in interval]
+            lines.append(_coloured("   ".join([f"{name} {figure}", *ends]), "bold", style))
+            lines.append(_coloured(escape_controls(signature), "dim", style))
+        else:
+            lines.append(f"{escape_controls(signature)} = {score.format(style.digits)}")
+    return lines
 
 
 def _parts_of(table: Table, style: Style) -> Iterator[Iterable[str]]:
@@ -99,15 +121,20 @@ def _parts_of(table: Table, style: Style) -> Iterator[Iterable[str]]:
     if table.header:
         yield _text_grid(table, style)
     notes = [*legend(table, bold=style.console is not None), *table.notes]
-    look, highlight = ("dim", "") if table.header else ("", r"\[[^\]]+\]")
-    if notes:
-        yield [line for note in notes for line in _paragraph(note, style, look, highlight)]
+    if notes and table.header:
+        yield [line for note in notes for line in _paragraph(note, style, "dim")]
+    elif notes:  # the first is the headline of the others
+        first, *rest = notes
+        shown = _paragraph(first, style, "bold")
+        yield shown + [line for note in rest for line in _paragraph(note, style, "", _IN_BRACKETS)]
     if table.signatures and style.signatures:
         yield [_coloured(escape_controls(line), "dim", style) for line in table.signatures]
 
 
 def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list[str]:
     """A wrapped paragraph; a line that starts with a space is an example to copy, and stays.
+
+    Behind a label, such as ``source``, the lines below the first one are indented.
 
     Args:
         whole: The paragraph.
@@ -125,8 +152,13 @@ def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list
     marked = Text(whole, look)
     if highlight:
         marked.highlight_regex(highlight, "bold red")
-    lines = [marked] if is_whole else marked.wrap(get_console(), style.columns or 0)
-    return [_printed(line, style) for line in lines]
+    if is_whole:
+        return [_printed(marked, style)]
+    label = _LABEL.match(whole)
+    indent = label.end() if label else 0
+    lines = marked[indent:].wrap(get_console(), (style.columns or 0) - indent)
+    heads = [marked[:indent], *[Text(" " * indent)] * (len(lines) - 1)]
+    return [_printed(head + line, style) for head, line in zip(heads, lines, strict=True)]
 
 
 def _coloured(line: str, look: str, style: Style) -> str:
@@ -150,10 +182,18 @@ def _printed(line: Any, style: Style) -> str:
 
 
 def _text_grid(table: Table, style: Style) -> Iterator[str]:
-    """The rows in columns; on a terminal with colours."""
+    """The rows in columns; on a terminal with colours.
+
+    Many scores have a line each, with their intervals; what is significant has its star.
+    """
+    are_many = len(table.rows) > MAX_TALL
 
     def lines(cell: Cell) -> list[Line]:
-        return _text_lines(cell, style.digits)
+        shown = _text_lines(cell, style.digits)
+        if are_many and isinstance(cell, ScoreCell):
+            words = "  ".join(words for words, _ in shown[: 1 + (cell.low is not None)])
+            return [(words, shown[0][1])]
+        return shown
 
     for line in _grid(
         table, table.shown_columns, lines, frozenset({"text", "score"}), style.columns

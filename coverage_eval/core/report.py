@@ -218,6 +218,7 @@ class Style:
         columns: Width that text must fit; None for lines of any length.
         signatures: Whether text has signatures.
         as_is: Whether TSV has hidden characters as they are, for programs that read the texts.
+        is_terminal: Whether a person reads it in a window, and no program.
         console: A :class:`rich.console.Console` that text is coloured for; None for no colours.
     """
 
@@ -225,4 +226,5 @@ class Style:
     columns: int | None = None
     signatures: bool = True
     as_is: bool = False
+    is_terminal: bool = False
     console: Any = None

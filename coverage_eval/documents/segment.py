@@ -35,9 +35,6 @@ from coverage_eval.documents.path import (
 )
 from coverage_eval.documents.words import Boundary, Flags, OutputWords, SourceWords, tokenizer_for
 
-MAX_NAMED = 5
-"""Missing passages that a summary names."""
-
 MIN_FIT, MIN_FIT_ALONE = 0.3, 0.5
 """An output is refused if less than this share of its words fit their line better than words by
 chance; the second is for sources of one line, or of equal ones, where nothing else can be compared.
@@ -205,8 +202,7 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
     )
     if len(segmentations) == 1 and missing:
         named = [passage.lines for passage in segmentations[0].passages]
-        more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
-        sentence += f": line{'s' * (missing > 1)} {', '.join(named[:MAX_NAMED])}{more}"
+        sentence += f": line{'s' * (missing > 1)} {', '.join(named)}"
     if moved:
         sentence += f"; {plural(moved, 'line')} stand{'s' * (moved == 1)} in another order"
     unknown = sum(document.unknown_words for document in segmentations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +105,11 @@ def segment(
     echo_findings(findings, strict=strict)
     is_page = (output or "").lower().endswith(".html")
     lines_to_print: Iterable[str] = [_page(cuts)] if is_page else _lines(cuts, output_format)
-    print_lines(lines_to_print, output, as_is=True)
-    message = summary(cuts)
+    # In a window the lines would push the answer out of sight.
+    is_shown = output is None and output_format == "text" and sys.stdout.isatty()
+    if not is_shown:
+        print_lines(lines_to_print, output, as_is=True)
+    message = f"{summary(cuts)}{'; -o FILE writes the lines' * is_shown}"
     hides_extra = output_format == "text" and not is_page and any(cut.extra for cut in cuts)
     hint = "; -f tsv shows them" if hides_extra else ""
     say(f"{len(cuts)} documents, {message}{hint}" if len(cuts) > 1 else f"{message}{hint}")
