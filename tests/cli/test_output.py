@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
+from coverage_eval.core.layout import text
+from coverage_eval.core.report import Report, ScoreCell, Style, Table
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
 
 # Commands that print no figures: they write links, maps, pictures or models, or show a state.
@@ -77,3 +79,42 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(folder):
     lines = table(without)
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 45
     assert "in the reference" not in "".join(lines)  # phrases instead of n-grams
+
+
+def test_a_terminal_shows_the_score_first_and_the_signature_below(folder):
+    line = (*REP[:3], "--confidence")
+    piped = on_a_terminal(*line, cwd=folder, stream="stderr")[1].strip()
+    signature, figures = piped.split(" = ")
+    score, low, high = re.findall(r"[\d.]+", figures)
+    shown, _ = on_a_terminal(*line, cwd=folder, columns=80, TERM="dumb")
+    assert shown.splitlines() == [f"REP {score}   95% {low}–{high}", signature]
+
+
+def test_a_text_of_several_lines_stays_behind_its_label():
+    words = " ".join(f"word{n}" for n in range(20))
+    table = Table((), (), notes=("segment 3  REP 5.00", f"output     {words}"))
+    headline, *lines = text(Report((table,)), Style(columns=60))
+    assert headline == "segment 3  REP 5.00"
+    assert lines[0].startswith("output     word0 ")
+    assert {line[:11] for line in lines[1:]} == {" " * 11}
+    assert " ".join(line[11:] for line in lines) == words
+
+
+@pytest.mark.parametrize(("systems", "lines"), [(5, 15), (6, 6)])
+def test_many_systems_have_a_line_each(systems, lines):
+    score = ScoreCell(1.5, 1.0, 2.0, p=0.5)
+    table = Table(("system", "REP"), [(f"s{n}", score) for n in range(systems)])
+    found = list(text(Report((table,)), Style(columns=60)))
+    assert len(found) == lines + 2  # below the names of columns and the dashes
+    assert all("1.00–2.00" in line for line in found[2:]) == (systems == 6)
+
+
+def test_messages_have_colours_on_a_terminal_only(run_cli, folder):
+    (folder / "no").write_text("a\r\n" * 2)
+    (folder / "ref-no").write_text("a\n" * 2)
+    warned = ("rep", "no", "ref-no")
+    shown, _ = on_a_terminal(*warned, cwd=folder, stream="stderr", TERM="xterm")
+    assert "\x1b[1;33mcoverage-eval: warning: \x1b[0m" in shown
+    shown, _ = on_a_terminal(*warned, cwd=folder, stream="stderr", TERM="xterm", NO_COLOR="1")
+    assert "33m" not in shown
+    assert "\x1b" not in run_cli(*warned, cwd=folder).stderr

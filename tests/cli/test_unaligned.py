@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.core.tables import TextTable
-from tests.cli.tools import write_grammar
+from tests.cli.tools import on_a_terminal, write_grammar
 from tests.comparison.systems import read_blocks
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -51,6 +51,13 @@ def test_an_output_gets_the_lines_of_its_source(run_cli, corpus):
     text = (corpus / "added.txt").read_text()
     piped = run_cli("segment", "-", *MODEL, cwd=corpus, stdin=text)
     assert (piped.stdout, piped.stderr) == (done.stdout, done.stderr)
+
+
+def test_a_terminal_shows_what_is_missing_and_not_the_text(corpus):
+    shown, messages = on_a_terminal("segment", "added.txt", *MODEL, cwd=corpus)
+    assert shown == ""
+    assert "lines 11 to 13, 41" in messages
+    assert "-o FILE writes the lines" in messages
 
 
 @pytest.mark.parametrize("form", ["tsv", "json"])

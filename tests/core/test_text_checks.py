@@ -328,6 +328,9 @@ def test_what_one_check_finds_in_several_texts_is_one_finding():
     (joined,) = combine_findings(found("a", "b", "a"))
     assert joined.message == "a (odd), b (odd): mend it"
     assert (joined.texts, joined.labels) == (("a", "b"), ("odd", "odd"))
+    (many,) = combine_findings(found(*"abcdefghi"))
+    assert many.texts == tuple("abcdefghi")
+    assert "and 7 more texts" in many.message
     assert len(combine_findings([*found("a"), *found("b", severity=Severity.NOTE)])) == 2
 
 
