@@ -122,7 +122,7 @@ def test_commands_take_the_systems_or_the_rows(run_cli, tmp_path, column):
     for output, file in zip(OUTPUTS.values(), FILES, strict=True):
         (tmp_path / file).write_text("".join(f"{line}\n" for line in output))
     (tmp_path / "src").write_text("".join(f"{line}\n" for line in SOURCES))
-    options = ("-m", "length-ratio,rep-src", "--resamples", 0, "-b")
+    options = ("-m", "length-ratio,tng", "--resamples", 0, "-b")
     option = () if column == "system" else ("--systems-in", column)
     given = ("t.jsonl:mt", "--src", "t.jsonl:source", *option, *options)
     long = run_cli("compare", *given, cwd=tmp_path)
