@@ -24,6 +24,7 @@ from coverage_eval.core.files import (
     check_file,
     zip_lines,
 )
+from coverage_eval.core.joined_tables import join_by_id
 from coverage_eval.core.json_values import holds_objects, read_array
 from coverage_eval.core.long_tables import check_one_system
 from coverage_eval.core.other_files import what_its_lines_are
@@ -228,8 +229,11 @@ def read_parallel(
     may_lack = [text.column for text in optional if isinstance(text, ColumnText)]
     for table, names in columns.items():
         check_one_system(table, names[0])
+    joined: Mapping[TextTable, TextTable] = {table: table for table in columns}
+    if all(isinstance(text, ColumnText) for text in texts):
+        joined = join_by_id([*columns])
     passes = {
-        table: iter(tee(table.texts(names, may_lack), len(names)))
+        table: iter(tee(joined[table].texts(names, may_lack), len(names)))
         for table, names in columns.items()
     }
     streams: list[Iterator[Any]] = []

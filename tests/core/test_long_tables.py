@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, ReadingNote
 from coverage_eval.core.long_tables import find_systems
 from coverage_eval.core.tables import TextTable
-from coverage_eval.core.texts import read_segments
+from coverage_eval.core.texts import read_parallel, read_segments
 
 SOURCES = ["ein Haus", "ein Hund", "ein Haus", "eine Katze"]
 OUTPUTS = {"A": ["a house", "a dog", "the house", "a cat cat"], "B": ["a", "b b", "c", "d"],
@@ -138,3 +138,21 @@ def test_commands_take_the_systems_or_the_rows(run_cli, tmp_path, column):
         wrong = run_cli("compare", "t.jsonl:mt", "--src", "t.jsonl:source", "--systems-in", "mt",
                         cwd=tmp_path, check=False)  # fmt: skip
         assert wrong.returncode == 2 or "no table has systems" in wrong.stderr
+
+
+@pytest.mark.parametrize("ending", ["tsv", "jsonl"])
+@pytest.mark.parametrize("key", ["id", "segment", "seg_id"])
+def test_rows_are_joined_by_an_id_if_their_order_differs(tmp_path, ending, key):
+    table = [{key: f"s{n}", "mt": f"text {n}", "ref": f"text {n}"} for n in range(30)]
+    first = write(tmp_path / f"a.{ending}", table)
+    random.Random(2).shuffle(table)
+    second = write(tmp_path / f"b.{ending}", table)
+    with pytest.warns(ReadingNote, match=f"in the order of {first}, joined by '{key}'"):
+        joined = list(read_parallel(f"{first}:mt", f"{second}:ref"))
+    assert joined == [(f"text {n}", f"text {n}") for n in range(30)]
+    write(second, table[2:])
+    with pytest.raises(DataError, match=f"{first} has rows whose '{key}' {second} lacks: s"):
+        list(read_parallel(f"{second}:ref", f"{first}:mt"))
+    later = [{**row, key: f"t{n}"} for n, row in enumerate(table)]  # other ids join nothing
+    write(second, later)
+    assert next(read_parallel(f"{first}:mt", f"{second}:ref")) == ("text 0", later[0]["ref"])
