@@ -63,6 +63,8 @@ METRICS: Mapping[str, MetricEntry] = {
     "additions": _COLUMN(
         "coverage.omissions:Additions",
         "Segments with words that have no source, without reference."),
+    "shortfall": _COLUMN(
+        "repetition.figures:Shortfall", "How much shorter outputs are than the others', %."),
     "length-ratio": _COLUMN(
         "repetition.figures:LengthRatio", "Words of the output per word of the source."),
     "rep-letters-no-ref": _COLUMN(
@@ -118,7 +120,7 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 
 
 def default_metrics(
-    *, aligns: bool, covers: bool, referenced: bool, documents: bool = False
+    *, aligns: bool, covers: bool, referenced: bool, several: bool, documents: bool = False
 ) -> tuple[Sequence[str], str | None]:
     """The columns of the paper's Table 1 that the texts allow, with soft DROP beside DROP.
 
@@ -128,6 +130,7 @@ def default_metrics(
         aligns: Whether there are links.
         covers: Whether there are coverages.
         referenced: Whether there is a reference.
+        several: Whether there are several outputs.
         documents: Whether the outputs are documents that are cut.
 
     Returns:
@@ -136,7 +139,7 @@ def default_metrics(
     of_documents = ["missing-lines", "extra-text"] if documents else []
     if not referenced:
         found = ["omissions"] if covers else []
-        return [*found, "rep-letters-no-ref", "length-ratio", *of_documents], None
+        return [*found, "shortfall" if several else "length-ratio", *of_documents], None
     missing = None
     try:
         make_metric("meteor", {})

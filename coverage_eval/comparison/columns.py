@@ -91,7 +91,11 @@ class Columns(Feature):
             aligns, covers = aligner is not None, isinstance(aligner, ModelAligner)
         has_references = bool(self._texts.references)
         names, missing = default_metrics(
-            aligns=aligns, covers=covers, referenced=has_references, documents=bool(self._documents)
+            aligns=aligns,
+            covers=covers,
+            referenced=has_references,
+            several=len(self._texts.systems) + len(self._texts.peers) > 1,
+            documents=bool(self._documents),
         )
         if missing:
             self._notes.append(f"no METEOR in the table: {missing}")

@@ -57,7 +57,7 @@ def compare(
         metrics: Names of ``coverage_eval.registry.METRICS`` (or one name), or metrics with
             settings, in the order of the columns; by default BLEU, METEOR if it fits the texts and
             its packages are installed, REP, DROP with an aligner and soft DROP with a model;
-            without references, repetitions and lengths, and omissions with a model.
+            without references, how much shorter outputs are, and omissions with a model.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or sacreBLEU's ``"bootstrap"``.
         resamples: Resamples for intervals and test; 0 for neither.

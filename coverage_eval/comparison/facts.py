@@ -112,6 +112,8 @@ class Facts:
         disqualified: Systems that say far less or more than the others: they do not compete.
         discounted: Further systems that are not recommended, and whose few errors are no merit.
         padding: Those of them whose few omissions are no merit either.
+        confirmed: Differences that a column of hints speaks for, and its name.
+        contradicted: Differences that such a column speaks against, so that they count for nothing.
         explained: Differences in quality that more words give, whatever they mean.
         resamples: How many resamples were asked for.
         min_resamples: How many must be asked for so that a test can show a difference; None if no
@@ -130,6 +132,8 @@ class Facts:
     disqualified: Set[str] = frozenset()
     discounted: Set[str] = frozenset()
     padding: Set[str] = frozenset()
+    confirmed: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    contradicted: Set[tuple[str, str, str]] = frozenset()
     explained: Set[tuple[str, str, str]] = frozenset()
     resamples: int = SignificanceTest.resamples
     min_resamples: int | None = 0
@@ -152,9 +156,10 @@ class Facts:
         """Whether a significant difference is a merit of the better system.
 
         Few errors are no merit of a system that says less, or whose outputs are broken. Omissions
-        find these faults themselves, but not padding. More words are no merit by themselves.
+        find these faults themselves, but not padding. More words are no merit by themselves, and
+        what a hint contradicts is none.
         """
-        if test[:3] in self.explained:
+        if test[:3] in {*self.explained, *self.contradicted}:
             return False
         if self.metrics[test.metric].measures == Measure.OMISSIONS:
             return test.better not in {*self.disqualified, *self.padding}
@@ -287,6 +292,7 @@ def collect_facts(
     ]
     told = [test for test in tests if test.p_value < SIGNIFICANT]
     faults, disqualified, discounted, padding = _collect_faults(result)
+    confirmed, contradicted = _compare_hints(result, told, tested)
     return Facts(
         systems=systems,
         metrics=metrics,
@@ -299,6 +305,8 @@ def collect_facts(
         disqualified=disqualified,
         discounted=discounted,
         padding=padding,
+        confirmed=confirmed,
+        contradicted=contradicted,
         explained=padding_explains(
             result, [Won(*t[:3]) for t in told], test, tested.drawn(test.resamples)
         ),
@@ -310,6 +318,26 @@ def collect_facts(
             if found.is_low and name in {*metrics} - {test.metric for test in told}
         },
     )
+
+
+def _compare_hints(
+    result: Result, told: Sequence[PairTest], tested: PairTests
+) -> tuple[dict[tuple[str, str, str], str], set[tuple[str, str, str]]]:
+    """Significant differences that significant hints speak for, with the hint, and against."""
+    confirmed: dict[tuple[str, str, str], str] = {}
+    contradicted = set[tuple[str, str, str]]()
+    for name, hint in result.metrics.items():
+        for test in told:
+            pair = (test.better, test.worse)
+            p_value = tested.columns[name][frozenset(pair)].adjusted
+            if hint.confirms != result.metrics[test.metric].measures or p_value >= SIGNIFICANT:
+                continue
+            better, worse = (result.score(name, system).score for system in pair)
+            if (better > worse) == (hint.higher_is_better is True):
+                confirmed[test[:3]] = hint.name
+            else:
+                contradicted.add(test[:3])
+    return confirmed, contradicted
 
 
 def _best_first(

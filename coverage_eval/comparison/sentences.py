@@ -40,6 +40,7 @@ TEMPLATES: Mapping[Template, str] = {
     "{facts.best_p:.2g}{the.corrected}.",
     "padding": "{the.better} {the.merit}, but no more than its length alone, or words that most of "
     "its outputs share, can give.",
+    "contradicted": "Omissions and lengths point to different systems, so neither is named.",
     "no-merit": "Fewer errors of {the.systems} are no merit.",
     "no-difference": "No{the.other} difference{the.in_omissions} that these texts can show.",
     "disagree": "The scores disagree: {the.preferences}.",
@@ -250,7 +251,9 @@ class Phrases:
         label = f"{metric.name} " if labelled or metric.wording else ""
         p_value = p_value.replace("=", "≤") if len(tests) > 1 else p_value
         score = self._score(name, system, digits)
-        return f"{label}{score} against {' to '.join(shown)}, {p_value}"
+        hints = {self.facts.confirmed.get(test[:3], "") for test in tests}
+        agrees = "".join(f"; {hint} agrees" for hint in hints if hint and len(hints) == 1)
+        return f"{label}{score} against {' to '.join(shown)}, {p_value}{agrees}"
 
     def _figure(self, name: str, system: str) -> str:
         """A score with its metric: ``REP 2.33``, or ``Omissions 57 of 104``."""

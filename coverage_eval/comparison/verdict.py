@@ -19,8 +19,8 @@ MAX_NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
 Template: TypeAlias = Obstacle | Literal[
-    "one-system", "no-metric", "no-merit", "padding", "no-difference", "disagree", "figures",
-    "take", "better", "also-better", "worse", "avoid", "equal",
+    "one-system", "no-metric", "no-merit", "padding", "contradicted", "no-difference", "disagree",
+    "figures", "take", "better", "also-better", "worse", "avoid", "equal",
 ]  # fmt: skip
 """The sentences of a verdict; :mod:`coverage_eval.comparison.sentences` has their words."""
 
@@ -93,6 +93,8 @@ def no_merit(facts: Facts) -> ComparisonVerdict | None:
     """
     if facts.wins or not facts.significant:
         return None
+    if any(test[:3] in facts.contradicted for test in facts.significant):
+        return ComparisonVerdict("no-difference", (), [Reason("contradicted")])
     if padded := [test for test in facts.significant if test[:3] in facts.explained]:
         return ComparisonVerdict("no-difference", (), [Reason("padding", tests=padded[:1])])
     winners = [*dict.fromkeys(test.better for test in facts.significant)]

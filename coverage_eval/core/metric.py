@@ -245,6 +245,8 @@ class Formula:
     """What its score is of."""
     decides_verdicts: ClassVar[bool] = True
     """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
+    confirms: ClassVar[Measure | None] = None
+    """What it speaks for or against in a verdict, where both find a difference, if for anything."""
     can_recommend: ClassVar[bool] = False
     """Whether a verdict may recommend a system because of it. Omissions recommend one only where
     there are no references."""

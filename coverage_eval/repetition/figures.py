@@ -5,8 +5,9 @@ from __future__ import annotations
 import zlib
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.metric import Measure
-from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.text_metric import FixedMetric, TokenMetric
+from coverage_eval.core.tokenizers import Tokenizer, segment_text
 from coverage_eval.repetition.loops import find_loop, split_pieces
 from coverage_eval.repetition.rep import find_ngrams
 
@@ -69,6 +70,48 @@ class LengthRatio(SegmentRatio):
     def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
         """Tokens of hypothesis and source."""
         return len(hypothesis), len(source)
+
+
+@dataclass(frozen=True)
+class Shortfall(FixedMetric):
+    """How much shorter outputs are than the others of the same segment, in percent.
+
+    The mean over segments of max(0, 1 − length / median length of the others), in letters. On
+    people's labels it ranks systems by what they leave out as well as any flag of omissions.
+    """
+
+    name: ClassVar[str] = "shortfall"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = ("shortfall", "segments")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    error_unit: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
+    higher_is_better: ClassVar[bool | None] = False
+    decides_verdicts: ClassVar[bool] = False
+    confirms: ClassVar[Measure | None] = Measure.OMISSIONS
+    limits: ClassVar[str] = (
+        "A mean of 1 − length / median length of the other outputs, 0 where an output is as long. "
+        "Terse outputs are short, too, and what all systems leave out does not show."
+    )
+    undefined: ClassVar[str] = "there are no other outputs to compare the length with"
+
+    def settings(self) -> Mapping[str, object]:
+        """What is counted."""
+        return {"length": "letters"}
+
+    def count(self, batch: Batch) -> NDArray[np.float64]:
+        """The shortfall of each segment, and 1, or 0 without others; ``[systems, segments, 2]``."""
+        counts = []
+        for row in batch.rows:
+            texts = map(segment_text, (*row.hypotheses, *row.peers))
+            lengths = [len("".join(text.split())) for text in texts]
+            found = []
+            for number in range(len(row.hypotheses)):
+                others = lengths[:number] + lengths[number + 1 :]
+                usual = median(others) if others else 0
+                share = lengths[number] / usual if usual else 1.0
+                found.append((max(0.0, 1.0 - share), bool(others)))
+            counts.append(found)
+        return np.array(counts, dtype=np.float64).swapaxes(0, 1)
 
 
 def count_ngrams(tokens: Sequence[str], n: int) -> tuple[int, int]:

@@ -102,6 +102,13 @@ BY_HAND = [
         "no-difference", "",
         ["a: cut.", "Fewer errors of a are no merit."],
     ),
+    (  # what leaves less out is shorter
+        "no_merit",
+        situation({"omissions": {"a": 5, "b": 20}}, "omissions:a>b", referenced=False,
+                  contradicted={("omissions", "a", "b")}),
+        "no-difference", "",
+        ["Omissions and lengths point to different systems, so neither is named."],
+    ),
     (  # a word more in each output
         "no_merit",
         situation({"bleu": {"a": 27.22, "b": 27.17}}, "bleu:a>b",

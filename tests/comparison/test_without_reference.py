@@ -6,8 +6,10 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import coverage_eval as ce
 from tests.cli.tools import write_grammar
 from tests.conftest import RunCli
 from tests.planting import inject_lines
@@ -68,3 +70,29 @@ def test_details_and_breakdowns_do_without_a_reference(run_cli, folder):
     _, *segments = map(json.loads, (folder / "details.jsonl").read_text().splitlines())
     assert len(segments) == 600
     assert all(segment["reference"] == [] for segment in segments)
+
+
+def test_shortfall_is_how_much_shorter_outputs_are_than_the_median_of_the_others():
+    texts = {"a": ["four", "aa"], "b": ["eight ha", "aa"], "c": ["eightha"], "d": ["x" * 20]}
+    texts = {name: (lines * 2)[:2] for name, lines in texts.items()}
+    found = ce.compare(texts, metrics=["shortfall"], resamples=0, sources=["s", "s"])
+    scores = {name: row["shortfall"].score.score for name, row in found.rows.items()}
+    usual = [np.median([7, 7, 20]), np.median([2, 7, 20])]
+    assert scores["a"] == pytest.approx(50 * ((1 - 4 / usual[0]) + (1 - 2 / usual[1])))
+    assert scores["d"] == 0
+    alone = ce.compare({"a": ["x"]}, sources=["s"], metrics=None, resamples=0)
+    assert list(alone.metrics) == ["length-ratio"]
+
+
+@pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
+def test_a_verdict_by_omissions_says_whether_lengths_agree(run_cli, folder):
+    told = run_cli("compare", *ARGUMENTS, "-f", "json", cwd=folder).stdout
+    assert "; shortfall agrees)" in json.loads(told)["verdict"]["sentences"][0]
+    lines = {name: (folder / name).read_text().splitlines() for name in ("drops", "test.target")}
+    aligner, source = ce.Aligner.load(folder / "model"), folder / "test.source"
+    # What drops words is made longer than what has them all.
+    longer = {"right": lines["test.target"], "drops": [f"{t} {'x' * 40}" for t in lines["drops"]]}
+    found = ce.compare(longer, None, source.read_text().splitlines(), aligner)
+    assert found.facts.contradicted
+    assert "drops" not in found.verdict.systems
+    assert "right" not in found.verdict.systems

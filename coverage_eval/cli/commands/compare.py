@@ -62,7 +62,8 @@ comparison_options = shared(
         "-m", "--metrics", metavar="LIST", names=METRICS, type=NameList("metric", METRICS),
         help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
-        "for English; without --ref rep-letters-no-ref,length-ratio, and omissions with a model]",
+        "for English; without --ref shortfall, or of one system length-ratio, and omissions with a "
+        "model]",
     ),
     option(
         "--scores", metavar="NAME=FILE", multiple=True, is_eager=True, group="Metrics",
@@ -300,9 +301,9 @@ def compare(
     for each metric, like Table 1 of the paper. With -o and a name that ends in .png, .svg or .pdf,
     the differences from the baseline are drawn.
 
-    Without --ref, --src is needed. The table then has repetitions and lengths, and with a model
-    omissions. With three systems or more, the outputs of the others show what each
-    system leaves out.
+    Without --ref, --src is needed. The table then has how much shorter outputs are than the
+    others, and with a model omissions. With three systems or more, the outputs of the others show
+    what each system leaves out.
 
     \b
     Example:
