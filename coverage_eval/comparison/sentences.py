@@ -45,6 +45,7 @@ TEMPLATES: Mapping[Template, str] = {
     "no-difference": "No{the.other} difference{the.in_omissions} that these texts can show.",
     "disagree": "The scores disagree: {the.preferences}.",
     "figures": "{the.opposed_figures}.",
+    "errors": "{the.worse} {the.errors} more than {the.better}.",
     "take": "Take {the.better}: it {the.merit}.",
     "better": "{the.better} {the.merit}.",
     "also-better": "It {the.merit}.",
@@ -220,6 +221,12 @@ class Phrases:
             f"{'' if are_of_two else f' than {self.name(test.worse)}'}"
             for test in (first, second)
         )
+
+    @property
+    def errors(self) -> str:
+        """What the worse system does by several metrics: ``repeats words and drops words``."""
+        kinds = (self.facts.metrics[test.metric] for test in self.reason.tests)
+        return _join([k.wording.does if k.wording else f"has more {k.name}" for k in kinds])
 
     @property
     def opposed_figures(self) -> str:

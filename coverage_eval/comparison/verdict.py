@@ -20,7 +20,7 @@ MAX_NAMED = 3
 
 Template: TypeAlias = Obstacle | Literal[
     "one-system", "no-metric", "no-merit", "padding", "contradicted", "no-difference", "disagree",
-    "figures", "take", "better", "also-better", "worse", "avoid", "equal",
+    "figures", "errors", "take", "better", "also-better", "worse", "avoid", "equal",
 ]  # fmt: skip
 """The sentences of a verdict; :mod:`coverage_eval.comparison.sentences` has their words."""
 
@@ -116,6 +116,8 @@ def disagree(facts: Facts) -> ComparisonVerdict | None:
     # The metric of errors comes first, as in "sys1 repeats less, sys2 has a better BLEU".
     tests = sorted(contradiction, key=lambda test: not facts.counts_errors(test.metric))
     reasons = [Reason("disagree", tests=tests), Reason("figures", tests=tests)]
+    if errors := _agreeing_errors(facts, tests):
+        reasons.append(Reason("errors", tests=errors))
     known = {system for test in tests for system in (test.better, test.worse)}
     rest = [system for system in facts.beaten if system not in known]
     if rest and len(rest) < len(facts.systems) - 2:
@@ -209,6 +211,24 @@ def _find_contradiction(facts: Facts) -> tuple[PairTest, PairTest] | None:
         if won.better == lost.worse and won.metric != lost.metric
     )
     return next(circles, None)
+
+
+def _agreeing_errors(facts: Facts, tests: Sequence[PairTest]) -> Sequence[PairTest]:
+    """The tests of errors of the two systems that metrics of quality disagree about.
+
+    There are none if such tests disagree, too.
+    """
+    if any(facts.counts_errors(test.metric) for test in tests):
+        return ()
+    pairs = {(test.better, test.worse) for test in tests}
+    pairs |= {(worse, better) for better, worse in pairs}
+    errors = [
+        test
+        for pair in sorted(pairs)
+        for test in facts.wins.get(pair, ())
+        if facts.counts_errors(test.metric)
+    ]
+    return errors if len({test.worse for test in errors}) == 1 else ()
 
 
 def _by_metric(facts: Facts, won: Sequence[PairTest]) -> list[list[PairTest]]:

@@ -154,6 +154,15 @@ BY_HAND = [
         ["The scores disagree: b repeats less, a has a better BLEU.",
          "REP 1.00 against 2.00, p = 0.001; BLEU 80.00 against 60.00, p = 0.001."],
     ),
+    (  # quality disagrees, and errors do not
+        "disagree",
+        situation({"bleu": BLEUS, "meteor": {"a": 1, "b": 2}, "rep": {"a": 1, "b": 2},
+                   "drop": {"a": 1, "b": 2}}, "bleu:a>b meteor:b>a rep:a>b drop:a>b"),
+        "disagree", "ba",
+        ["The scores disagree: b has a better METEOR, a has a better BLEU.",
+         "METEOR 2.00 against 1.00, p = 0.001; BLEU 80.00 against 60.00, p = 0.001.",
+         "b repeats words and drops words more than a."],
+    ),
     (  # three in a circle
         "disagree",
         situation({"bleu": {"a": 3, "b": 2, "c": 1}, "rep": {"a": 3, "b": 2, "c": 1}},
