@@ -62,8 +62,8 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
     >>> import coverage_eval as ce
     >>> systems = {"good": ["a house"], "bad": ["a house house"]}
     >>> report = ce.make_report(ce.compare(systems, ["a house"], metrics=["rep"]))
-    >>> "1 segments are too few to show a difference." in report.html
-    True
+    >>> report
+    <Page, 0.0 MB of HTML>
 
     Its ``save`` writes the file.
 
