@@ -221,10 +221,9 @@ def omissions(
     *,
     peers: Sequence[Segments] = (),
     additions: bool = False,
-    false_alarms: float = Omissions.false_alarms,
     **how: Unpack[Scoring],
 ) -> Score:
-    """Percentage of segments that leave source words out, 0 to 100; lower is better.
+    """Percentage of segments that can be expected to leave words out, 0 to 100; lower is better.
 
     >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
     >>> with Aligner.train(*pairs) as aligner:
@@ -241,7 +240,6 @@ def omissions(
         aligner: The aligner, with a model.
         peers: Outputs of other systems, which show it, too.
         additions: Find words of the output that have no source instead; references are ignored.
-        false_alarms: The share of complete translations that may be flagged, 0 to 1.
         **how: As for :func:`rep`.
     """
     if sources is None or aligner is None:
@@ -249,7 +247,7 @@ def omissions(
             "omissions needs sources and an aligner; without references: "
             "omissions(hypotheses, sources=…, aligner=…)"
         )
-    metric = (Additions if additions else Omissions)(aligner, false_alarms)
+    metric = (Additions if additions else Omissions)(aligner)
     return _score(metric, hypotheses, None if additions else references, sources, peers, **how)
 
 

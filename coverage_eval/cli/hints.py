@@ -31,8 +31,10 @@ HINTS = {
     "--resamples": "The interval of one score: --confidence --resamples N",
     "--seed": "It is 12345 in every run, as in sacreBLEU; functions of Python have seed=.",
     "--sort": "The worst segments: --worst N",
-    "--threshold": "Segments are flagged by: coverage-eval omissions HYP --src SRC --model MODEL "
-    "--false-alarms PERCENT",
+    "--false-alarms": "A segment is flagged if an error is more likely than not; every segment's "
+    "probability: coverage-eval omissions HYP --src SRC --model MODEL --sentence-level",
+    "--threshold": "Each segment's probability: coverage-eval omissions HYP --src SRC --model "
+    "MODEL --sentence-level",
     "-t": "A tokeniser is --tokenize NAME. Texts are files; those of a test set are written by: "
     "sacrebleu -t wmt23 -l en-de --echo src > SRC (and --echo ref > REF)",
     "train": "coverage-eval align train SRC TGT -o MODEL",

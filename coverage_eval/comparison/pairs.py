@@ -84,13 +84,25 @@ def make_tests(
         seed=test.seed,
         sampled=sampled if tests.factor == 1 else None,
     )
-    p_values = [found.p_value for column in tested for found in column.values()]
+    p_values = [
+        1.0 if _is_small(result, name, pair) else found.p_value
+        for name, column in zip(result.metrics, tested, strict=True)
+        for pair, found in column.items()
+    ]
     both = map(PValues, p_values, holm(p_values))
     columns = {
         name: {frozenset(pair): next(both) for pair in column}
         for name, column in zip(result.metrics, tested, strict=True)
     }
     return tests._replace(columns=columns)
+
+
+def _is_small(result: Result, name: str, pair: Iterable[str]) -> bool:
+    """Whether the scores of two systems differ by less than tells anything."""
+    metric = result.metrics[name]
+    sums = [result.statistics_of(name, system).sum(axis=0) for system in pair]
+    one, other = (float(metric.formula(summed)) for summed in sums)
+    return abs(one - other) < metric.min_difference
 
 
 def statistics_by_system(

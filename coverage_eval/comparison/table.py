@@ -393,7 +393,14 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
             number = comparison.tests.number
             corrected = f", Holm-corrected for {number:,} tests" if number > 1 else ""
             parts.append(f"p: against {baseline}{corrected}")
+    parts += _meanings(comparison)
     return f"{'; '.join(parts)}."
+
+
+def _meanings(comparison: Comparison) -> list[str]:
+    """What the figures of some columns are, where that depends on the texts."""
+    fitted = comparison.measured.fitted.values()
+    return [f"{item.metric.name}: {item.meaning}" for item in fitted if item.meaning]
 
 
 def _segments(comparison: Comparison) -> str:
@@ -420,6 +427,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
                 f"{test.seed}; Holm-corrected over all pairs of systems and all columns, here and "
                 "in the verdict)."
             )
+    notes += [f"{meaning}." for meaning in _meanings(comparison)]
     notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
     return notes + [
         f"{metrics[name].name}: do not go by this column: {why}."

@@ -243,6 +243,8 @@ class Formula:
     """What sentences about a figure of errors say; None for other figures."""
     measures: ClassVar[Measure] = Measure.OTHER
     """What its score is of."""
+    min_difference: ClassVar[float] = 0.0
+    """A smaller difference between two systems tells nothing, whatever its test says."""
     decides_verdicts: ClassVar[bool] = True
     """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
     confirms: ClassVar[Measure | None] = None
@@ -392,6 +394,11 @@ class Fitted(ABC):
     def segment_scores(self, batch: Batch) -> Floats:
         """Scores of segments ``[systems, segments]``, if they are no formula of statistics."""
         raise NotImplementedError
+
+    @property
+    def meaning(self) -> str:
+        """What a figure of these texts is, where that depends on them; a footnote of tables."""
+        return ""
 
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""

@@ -11,8 +11,7 @@ random walk that falls, and its best run has the distribution of Karlin and Alts
 
 In theory a is 1, and it is on captions; but a long text has more words that may explain a word, and
 letters of a word share its loss, so a is learnt, too. Three numbers, learnt from complete
-translations, say at every length how rare a run is. This probability is the run's *p-value*. A flag
-is a p-value below the rate of false alarms that the user accepts.
+translations, say at every length how rare a run is. This probability is the run's *p-value*.
 
 Another text has other words and other habits of translating. Most of its outputs are complete, so K
 is estimated anew from the text itself: given λ and a, the most likely K is the number of runs
@@ -23,8 +22,7 @@ divided by the sum of nᵃ · exp(−λ · strength), in which omissions weigh n
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,9 +110,6 @@ def strongest_runs(losses: Floats, sizes: NDArray[Any], penalty: float) -> Float
     return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
 
 
-DEFAULT_FALSE_ALARMS = 0.04
-"""Chosen on half of the segments of WMT23 en-de with people's labels: see notebooks/evidence.md."""
-
 MIN_SEGMENTS = 50
 """With fewer outputs, flags are not adapted to the text."""
 
@@ -131,14 +126,14 @@ much."""
 _ERROR_SHAPE = 0.2
 """P-values of outputs with an error are assumed to have the density a · p^(a−1), with this a."""
 
+_EVEN = 1000
+"""P-values that stand for even ones."""
+
 _ROUNDS = 50
 """Rounds of EM, after which the share no longer changes in three digits."""
 
-_LEVEL = 0.05
-"""Level of significance of the test of flags."""
-
-_SURE = 0.01
-"""Probability that a complete text has a flag that counts as certain."""
+_SURE_ERRORS = 1.645
+"""Standard errors above 0 that an excess must be: one-sided, at the level of 5 %."""
 
 _MIN_DECAY, _MAX_DECAY = 1e-3, 1e3
 _MAX_GROWTH, _STEP = 1.5, 0.05
@@ -161,6 +156,7 @@ class NullScores:
         growth: a, how the number of runs grows with the length; 0 to 1.5.
         texts: Number of texts that it was learnt from; 0 if it is assumed.
         longest: Words of the longest of them.
+        complete: Their p-values, ascending; even ones are assumed if there are none.
     """
 
     rate: float
@@ -168,6 +164,7 @@ class NullScores:
     growth: float = 1.0
     texts: int = 0
     longest: int = 0
+    complete: tuple[float, ...] = field(default=(), repr=False)
 
     @classmethod
     def learn(cls, strengths: Floats, lengths: NDArray[Any]) -> NullScores:
@@ -199,7 +196,9 @@ class NullScores:
             fits.append((float(best.fun), float(f"{math.exp(best.x):.4g}"), round(growth, 2)))
         _, decay, growth = min(fits)
         rate = float(f"{rate_of(decay, growth):.4g}")
-        return cls(rate, decay, growth, len(strengths), int(np.max(lengths)))
+        null = cls(rate, decay, growth, len(strengths), int(np.max(lengths)))
+        p_values = np.sort(null.p_values(strengths, lengths)).tolist()
+        return replace(null, complete=tuple(float(f"{value:.3g}") for value in p_values))
 
     def p_values(self, strengths: Floats, lengths: NDArray[Any]) -> Floats:
         """The share of complete translations of these lengths with a run as strong, 0 to 1."""
@@ -215,6 +214,14 @@ class NullScores:
         decayed = np.exp(-np.minimum(700.0, self.decay * strengths))
         return np.asarray(self.rate * np.maximum(1.0, lengths) ** self.growth * decayed)
 
+    def complete_probability(self, outputs: int) -> float:
+        """The mean probability of an error in a complete text of so many outputs.
+
+        Some share of errors is fitted to complete texts, too, and long tails look like errors.
+        """
+        p_values = np.array(self.complete or (np.arange(_EVEN) + 0.5) / _EVEN)
+        return float(error_probabilities(p_values, fit_share(p_values, outputs)).mean())
+
     def adapt(self, strengths: Floats, lengths: NDArray[Any]) -> Adapted:
         """Adapt the distribution to a text by its outputs, most of which are complete.
 
@@ -228,18 +235,14 @@ class NullScores:
         has_words = lengths > 0
         strengths, lengths = strengths[has_words], lengths[has_words]
         if len(strengths) < MIN_SEGMENTS:
-            return Adapted(self, 1.0, EXPECTED_SHARE)
+            return Adapted(self, 1.0, EXPECTED_SHARE, len(strengths))
         runs = np.count_nonzero(strengths > 0) + _PRIOR_WEIGHT
         expected = np.sum(self.expected_runs(strengths, lengths)) + _PRIOR_WEIGHT
         clipped = float(np.clip(runs / expected, 1 / _MAX_FACTOR, _MAX_FACTOR))
         factor = float(f"{clipped:.3g}")
         null = replace(self, rate=self.rate * factor)
-        p_values = null.p_values(strengths, lengths)
-        share = EXPECTED_SHARE
-        for _ in range(_ROUNDS):  # the most likely share, by EM
-            found = float(error_probabilities(p_values, share).sum())
-            share = (found + _PRIOR_WEIGHT * EXPECTED_SHARE) / (len(p_values) + _PRIOR_WEIGHT)
-        return Adapted(null, factor, float(f"{min(0.99, share):.3g}"))
+        share = fit_share(null.p_values(strengths, lengths), len(strengths))
+        return Adapted(null, factor, float(f"{min(0.99, share):.3g}"), len(strengths))
 
 
 class Adapted(NamedTuple):
@@ -249,14 +252,35 @@ class Adapted(NamedTuple):
         null: The distribution.
         factor: What its rate was multiplied by.
         share: The share of outputs with an error that the text seems to have.
+        outputs: Number of outputs that it is adapted to.
     """
 
     null: NullScores
     factor: float
     share: float
+    outputs: int
+
+    @property
+    def complete(self) -> float:
+        """The mean probability of an error in a complete text of so many outputs."""
+        return self.null.complete_probability(self.outputs)
 
 
-def error_probabilities(p_values: Floats, share: float) -> Floats:
+def fit_share(p_values: Floats, outputs: int) -> float:
+    """The most likely share of outputs with an error, by EM; what is expected, for too few outputs.
+
+    Args:
+        p_values: The p-values of the outputs, or of others that are distributed like them.
+        outputs: Number of outputs.
+    """
+    share = EXPECTED_SHARE
+    for _ in range(_ROUNDS if outputs >= MIN_SEGMENTS else 0):
+        found = outputs * float(error_probabilities(p_values, share).mean())
+        share = (found + _PRIOR_WEIGHT * EXPECTED_SHARE) / (outputs + _PRIOR_WEIGHT)
+    return share
+
+
+def error_probabilities(p_values: Floats, share: float | Floats) -> Floats:
     """Probabilities of an error: local false discovery rates, subtracted from 1.
 
     P-values of complete translations are even from 0 to 1, those of others have the density
@@ -269,6 +293,17 @@ def error_probabilities(p_values: Floats, share: float) -> Floats:
     """
     wrong = share * _ERROR_SHAPE * np.maximum(p_values, 1e-300) ** (_ERROR_SHAPE - 1.0)
     return np.asarray(wrong / (1.0 - share + wrong))
+
+
+def p_value_of(probability: float, share: float) -> float:
+    """The p-value whose :func:`error_probabilities` is this, 0 to 1.
+
+    >>> round(float(error_probabilities(np.array([p_value_of(0.5, 0.05)]), 0.05)[0]), 6)
+    0.5
+    """
+    odds = probability / (1.0 - probability)
+    rare = share * _ERROR_SHAPE / (odds * (1.0 - share))
+    return float(min(1.0, rare ** (1.0 / (1.0 - _ERROR_SHAPE))))
 
 
 @dataclass(frozen=True)
@@ -294,44 +329,48 @@ LETTER_TOKENIZERS = ("char", "zh")
 """Tokenisers that cut text into letters."""
 
 
-class FlagTest(NamedTuple):
-    """Whether more segments have an error than a share, and the false alarms to expect.
+class ErrorShare(NamedTuple):
+    """An estimate of the share of outputs with an error, and whether it is above a limit.
 
     Attributes:
-        certain: Number of flagged segments that no false alarm explains: with p-values so
-            small that a complete text of this length has one with a probability of 1%.
-        expected: Flags to expect if just the share has an error: these and the false alarms.
-        p_value: The probability of as many flags or more, by the binomial test.
-        is_above: Whether certain errors exceed the share, or the flags are significantly more.
+        estimate: The mean probability of an error, minus that of a complete text, 0 to 1.
+        certain: Number of outputs that are wrong for certain.
+        has_too_many_certain: Whether these alone are more than the limit.
+        is_above: Whether they are, or the estimate is above the limit.
     """
 
+    estimate: float
     certain: int
-    expected: float
-    p_value: float
+    has_too_many_certain: bool
     is_above: bool
 
 
-def judge_flags(
-    segments: int, p_values: Sequence[float], false_alarms: float, share: float
-) -> FlagTest:
-    """Test whether more than a share of the segments have an error.
+def estimate_share(
+    probabilities: Floats, is_certain: NDArray[np.bool_], limit: float, complete: float
+) -> ErrorShare:
+    """Estimate the share of outputs with an error, and hold it against a limit.
 
-    >>> judge_flags(100, [0.03] * 4, 0.04, 0.0).is_above
-    False
-    >>> judge_flags(100, [1e-9], 0.04, 0.0).is_above  # surely no false alarm
-    True
+    The mean probability of a complete text is subtracted. An estimate counts as above a limit if it
+    is also more than what was subtracted, which clean text of another kind may exceed by half, and
+    significantly more than 0.
+
+    >>> probabilities = np.array([0.01] * 95 + [0.9] * 5)
+    >>> found = estimate_share(probabilities, probabilities > 1, limit=0.02, complete=0.01)
+    >>> round(found.estimate, 4), found.is_above
+    (0.0445, True)
 
     Args:
-        segments: Number of segments.
-        p_values: The p-value of each flagged segment; 0 for errors that are certain, 1 for guesses.
-        false_alarms: The share of complete translations that may be flagged, 0 to 1.
-        share: The share of segments that may have an error, 0 to 1.
+        probabilities: The probability of an error of each output, ``[outputs]``.
+        is_certain: Whether each is wrong for certain.
+        limit: The share of outputs that may have an error, 0 to 1.
+        complete: The mean probability in a complete text, as of :attr:`Adapted.complete`.
     """
-    from scipy.special import bdtrc  # slow to import, and not needed for a score
-
-    flagged = len(p_values)
-    certain = sum(value <= _SURE / max(1, segments) for value in p_values)
-    rate = share + (1 - share) * false_alarms
-    p_value = float(bdtrc(flagged - 1, segments, rate)) if flagged else 1.0
-    is_above = certain > share * segments or p_value < _LEVEL
-    return FlagTest(certain, rate * segments, p_value, is_above)
+    probabilities = np.where(is_certain, 1.0, probabilities)
+    outputs = max(1, len(probabilities))
+    certain = int(is_certain.sum())
+    estimate = max(0.0, float(probabilities.sum()) - complete * (outputs - certain)) / outputs
+    spread = float(probabilities.std()) if len(probabilities) else 0.0
+    noise = _SURE_ERRORS * spread / math.sqrt(outputs)
+    has_too_many_certain = certain > limit * outputs
+    is_above = has_too_many_certain or estimate > max(limit, complete, noise)
+    return ErrorShare(estimate, certain, has_too_many_certain, is_above)

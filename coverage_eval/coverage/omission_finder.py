@@ -5,18 +5,21 @@ each minus a penalty, plus a share of the sum of losses:
 
     score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
 
-A *flag* is a statement about the best run, its strength: runs as strong are in no more than a share
-of complete translations of the same length, the false alarms that the user accepts.
-:mod:`~coverage_eval.coverage.null_scores` tells how a model learns this, and how it is adapted to
-the text at hand. Where there are outputs of several other systems (peers) and no reference, an
-output is flagged only if its score is also above :data:`FLAG_FACTOR` · the median of theirs +
-:data:`FLAG_MARGIN`. What all leave uncovered is the segment's doing.
+The *probability* of an error follows from the best run, its strength: from how rare runs as strong
+are in complete translations of the same length, and from the share of errors that the text at hand
+seems to have (:mod:`~coverage_eval.coverage.null_scores`). An output is *flagged* if an error is
+more likely than not (:data:`FLAG_PROBABILITY`), or if it has a named error that leaves no room for
+doubt, such as being the source itself. Where there are at least three different outputs of other
+systems (peers) in a segment, and no reference, an output is flagged instead if its score without
+peers is above :data:`FLAG_FACTOR` · the median of theirs + :data:`FLAG_MARGIN`:
+what all leave uncovered is the segment's doing.
 
 What peers cover sets only the *ranking* of segments: peers show what can be covered, so their mean
 coverage joins the expected one, and an addition weighs more if few peers have the word. Peers with
 the text of the hypothesis count, too: agreement is evidence. Flags do not use them so, because a
 person's translation shares fewer words with systems than they with each other; only where a model
-knows no normal coverage, one or more peers are the better expectation.
+knows no normal coverage, one or more peers are the better expectation. An output that is shorter
+than the median of three others or more ranks higher, too: 1 + its score is divided by the ratio.
 
 ``notebooks/evidence.md`` tells where the form and the constants come from, and what is lost by
 tuning them on one language pair and using them on another.
@@ -27,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,6 +44,7 @@ from coverage_eval.core.batches import (
     Batch,
     Request,
     Row,
+    RowSample,
     Texts,
     answer_ahead,
     make_batches,
@@ -48,26 +53,28 @@ from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
+from coverage_eval.core.texts import numbered
 from coverage_eval.core.tokenizers import Words
 from coverage_eval.coverage.null_scores import (
-    DEFAULT_FALSE_ALARMS,
     EXPECTED_SHARE,
     LETTER_TOKENIZERS,
     LETTERS,
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
+    Adapted,
     WordRun,
     disjoint_runs,
     error_probabilities,
+    p_value_of,
 )
 from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
 from coverage_eval.coverage.word_losses import (
     MIN_MEDIAN_TEXTS,
     peer_medians,
     sum_losses,
-    text_keys,
     word_losses,
 )
+from coverage_eval.outputs.named import GUESSES, NamedError, NamedErrorFinder, learn_named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,19 +83,34 @@ LEFT_OUT = "left out"
 ADDED = "added"
 
 
-MIN_WORDS = 3
-"""A source of this many words or more is certainly left out by an output without words."""
-
 CERTAIN = 0.9999
-"""The highest probability, that of an output without words, or one that translates none."""
+"""The highest probability, that of an output that translates nothing."""
+
+CERTAIN_KINDS: Mapping[str, frozenset[str]] = {
+    "source": frozenset({"empty", "untranslated", "refusal", "wrong-language"}),
+    "target": frozenset({"refusal", "wrong-language"}),
+}
+"""The named errors of whole outputs in which all words are left out, or added, by the side."""
+
+FLAG_PROBABILITY = 0.5
+"""From this probability on, an error is more likely than not."""
 
 MIN_PEERS = 2
 """From this number on, other systems are peers by default."""
 
-FLAG_FACTOR, FLAG_MARGIN = 1.1, 1.0
-"""An output is flagged only if its score is above this factor times the median score of the other
-outputs of the segment, plus this margin. Chosen on half of WMT23 en-de with people's labels and on
-planted omissions: see ``notebooks/evidence.md``."""
+FLAG_FACTOR, FLAG_MARGIN = 1.5, 1.0
+"""Among systems, an output is flagged if its score is above this factor times the median score of
+the other outputs of the segment, plus this margin. Chosen on WMT23 en-de and zh-en with people's
+labels: see ``notebooks/evidence.md``."""
+
+MIN_COMPARED = 0.1
+"""Systems are compared by flags if this share of their outputs or more has enough others."""
+
+SAMPLE_ROWS = 2000
+"""Rows at the beginning of a stream that a finder adapts to."""
+
+_ERRORS = {"source": "omission", "target": "addition"}
+"""What an error is called, by the side."""
 
 
 class FoundSegment(NamedTuple):
@@ -104,10 +126,13 @@ class FoundSegment(NamedTuple):
         strength: The sum of the best run of losses without peers, each minus the penalty.
         peer_median: The median score without peers of other outputs; NaN for too few.
         p_value: The share of complete translations of this length with a run as strong, 0 to 1.
-        probability: The probability of an error in a single output with this p-value, 0 to 1.
-        is_flagged: Whether an error is stated.
+        probability: The probability of an omission, or of an addition, 0 to 1.
+        is_flagged: Whether one is stated.
         marks: The runs that are reasons for the flag, from left to right; none without a flag. A
             mark's amount is its strength: the sum of its losses, each minus the penalty.
+        reasons: Why the output is more likely wrong than not: its named errors, and ``omission`` or
+            ``addition`` if it is flagged; empty for an output to keep.
+        is_certain: Whether a named error that is no guess is among the reasons.
     """
 
     words: Words
@@ -121,6 +146,8 @@ class FoundSegment(NamedTuple):
     probability: float
     is_flagged: bool
     marks: tuple[Mark, ...]
+    reasons: tuple[str, ...]
+    is_certain: bool
 
 
 class FoundSegments(list[FoundSegment]):
@@ -133,10 +160,9 @@ class FoundSegments(list[FoundSegment]):
         return pd.DataFrame(
             {
                 "segment": range(1, len(self) + 1),
-                "flagged": [segment.is_flagged for segment in self],
                 "score": [segment.score for segment in self],
                 "probability": [segment.probability for segment in self],
-                "p_value": [segment.p_value for segment in self],
+                "reason": ["; ".join(segment.reasons) for segment in self],
                 "marks": [[mark.to_dict() for mark in segment.marks] for segment in self],
             }
         )
@@ -164,10 +190,28 @@ class ScoredBatch(NamedTuple):
     peer_medians: Floats
 
 
-def check_finder(aligner: Aligner, false_alarms: float, peers: int | None) -> None:
+class Judged(NamedTuple):
+    """What is said of the systems' outputs of a batch, ``[systems, segments]`` each.
+
+    Attributes:
+        p_values, probabilities, flags: As :class:`FoundSegment` has them.
+        errors: The named errors of each output, ``[segments][systems]``.
+    """
+
+    p_values: Floats
+    probabilities: Floats
+    flags: NDArray[np.bool_]
+    errors: Sequence[Sequence[Sequence[NamedError]]]
+
+
+def sample_of(rows: Sequence[Row]) -> RowSample:
+    """A sample of rows with one output each, and at least one row."""
+    references, peers = numbered("reference", rows[0].references), numbered("peer", rows[0].peers)
+    return RowSample(rows, [ONE_SYSTEM], references, "the source", peers)
+
+
+def check_finder(aligner: Aligner, peers: int | None) -> None:
     """Raise if there can be no finder with these settings; see :class:`OmissionFinder`."""
-    if not 0 < false_alarms < 1:
-        raise ValueError(f"false_alarms is a share between 0 and 1, not {false_alarms}")
     if peers is not None:
         require_integer("peers", peers, 0)
     if not isinstance(aligner, ModelAligner):
@@ -181,33 +225,33 @@ class OmissionFinder:
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
     >>> with Aligner.train(sources, targets) as aligner:
-    ...     found = OmissionFinder(aligner).find_texts(["the house"], ["das haus ein hund"])
+    ...     found = OmissionFinder(aligner).find_texts(["the"], ["das haus ein hund das tier"])
     >>> print(*found[0].marks)
-    ein hund at 3-4: 1.90
+    das haus ein hund das tier at 1-6: 4.14
 
     Args:
         aligner: Any model; a model made for omissions finds more.
         side: ``source`` for omissions, ``target`` for additions.
         referenced: Whether references show what can be covered, for omissions only.
         peers: Number of outputs used, of the peers of a row and then its other hypotheses.
-        false_alarms: The share of complete translations that may be flagged, 0 to 1.
         far: Positions, among hypotheses and then peers, of outputs that do not show what others
             should have.
         model: What the model's file knows; by default it is read.
 
     Attributes:
         scan: The constants for scoring with references, or without, in words or letters.
-        null: What complete translations score: as the model has learnt it, or adapted to a text.
-        factor: What adapted its rate to a text; None if nothing did.
-        error_share: The share of outputs with an error that the text seems to have.
+        null: What complete translations score, as the model has learnt it.
+        adaptations: This, adapted to each system of a text; empty if nothing is adapted.
+        named: Finds errors of whole outputs; None if nothing is adapted.
         expects_peers: Whether peers decide flags, because nothing else says what is normally
             covered.
-        compares: Whether outputs are flagged against others in segments with enough of them.
+        compares: Whether outputs are flagged against others in segments with enough of them. It is
+            so for a text in which a tenth of the outputs have three different others.
 
     Raises:
         DataError: Links instead of a model, or a damaged model file.
         TypeError: No aligner, or ``referenced`` is neither True nor False.
-        ValueError: An unknown side, additions with references, or an impossible share.
+        ValueError: An unknown side, or additions with references.
     """
 
     def __init__(
@@ -217,7 +261,6 @@ class OmissionFinder:
         *,
         referenced: bool = False,
         peers: int = 0,
-        false_alarms: float = DEFAULT_FALSE_ALARMS,
         far: Sequence[int] = (),
         model: OmissionModel | None = None,
     ) -> None:
@@ -226,41 +269,40 @@ class OmissionFinder:
         require_flag("referenced", referenced)
         if referenced and side == "target":
             raise ValueError("additions are found without references")
-        check_finder(aligner, false_alarms, peers)
+        check_finder(aligner, peers)
         assert isinstance(aligner, ModelAligner)
         self.aligner, self.side = aligner, side
         self.referenced, self.peers, self.far = referenced, peers, tuple(far)
-        self.false_alarms = false_alarms
         self.model = model or OmissionModel.load(aligner, side)
         self.scan = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
         if not referenced and side == "source" and aligner.source_tokens.name in LETTER_TOKENIZERS:
             self.scan = LETTERS
         self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
-        self.factor: float | None = None
-        self.error_share = EXPECTED_SHARE
+        self.adaptations: tuple[Adapted, ...] = ()
+        self.named: NamedErrorFinder | None = None
         has_normal = self.model.granularities[0].normal is not None
         self.expects_peers = not referenced and peers > 0 and not has_normal
-        self.compares = not referenced and peers >= MIN_MEDIAN_TEXTS and not self.expects_peers
+        self._may_compare = not (referenced or self.expects_peers) and peers >= MIN_MEDIAN_TEXTS
+        self.compares = self._may_compare
 
-    def adapted(self, batches: Iterable[Batch]) -> OmissionFinder:
-        """This finder, adapted to what the outputs of a text score.
+    def adapted(self, sample: RowSample) -> OmissionFinder:
+        """This finder, adapted to what each system's outputs score in a sample, and what is usual.
 
-        Equal outputs of a segment count once.
+        Raises:
+            AlignerError: The aligner failed.
         """
-        figures = []
-        for batch in batches:
-            scored, left_out = self.scored(batch), set(self.far)
-            if self.expects_peers:  # theirs are scores without peers
-                left_out |= set(range(len(batch.rows[0].hypotheses), len(scored.scores)))
-            for number, row in enumerate(batch.rows):
-                texts = {text: n for n, text in enumerate(text_keys(row)) if n not in left_out}
-                figures += [
-                    (scored.strengths[n, number], scored.sizes[n, number]) for n in texts.values()
-                ]
-        # Sorted, because the last digits of sums depend on the order of outputs.
-        strengths, sizes = np.reshape(sorted(figures), (-1, 2)).T
-        finder = copy(self)
-        finder.null, finder.factor, finder.error_share = self.null.adapt(strengths, sizes)
+        strengths, sizes, medians = [], [], []
+        for batch in answer_ahead(sample.batches, self.requests()):
+            scored = self.scored(batch)
+            strengths.append(scored.strengths)
+            sizes.append(scored.sizes)
+            medians.append(scored.peer_medians)
+        systems, finder = len(sample.systems), copy(self)
+        outputs = zip(np.hstack(strengths)[:systems], np.hstack(sizes)[:systems], strict=True)
+        finder.adaptations = tuple(self.null.adapt(*of_system) for of_system in outputs)
+        is_compared = ~np.isnan(np.hstack(medians)[:systems])
+        finder.compares = bool(is_compared.mean() >= MIN_COMPARED)
+        finder.named = learn_named(sample, self.aligner)
         return finder
 
     def settings(self) -> Mapping[str, object]:
@@ -270,10 +312,16 @@ class OmissionFinder:
             **aligner,
             "dir": SIDES[self.side],
             **self.model.settings,
-            "text": None if self.factor is None else f"x{self.factor:g}",
-            "fa": f"{100 * self.false_alarms:g}%",
-            "flag": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else None,
+            # Sorted, so that the order of systems changes nothing.
+            "text": ",".join(f"x{n:g}" for n in sorted(a.factor for a in self.adaptations)) or None,
+            "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self._adapted_to)),
+            "of": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else "probability",
         }
+
+    @property
+    def _adapted_to(self) -> Sequence[Adapted]:
+        """The adaptation to each system, or one for all."""
+        return self.adaptations or [Adapted(self.null, 1.0, EXPECTED_SHARE, 0)]
 
     def find_texts(
         self,
@@ -284,19 +332,16 @@ class OmissionFinder:
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        segments = self.find_adapted(dataset.rows())
+        finder = self if self.named else self.adapted(dataset.sample)
+        segments = FoundSegments(finder._find(dataset.batches()))
         found = AlignedChecks(self.aligner).findings(dataset.sample)
         warn_of(combine_findings(found, dataset.sample.source))
         return segments
 
-    def find_adapted(self, rows: Iterable[Row]) -> FoundSegments:
-        """As :meth:`find`, adapted to these segments."""
-        batches = list(self._covered(rows))
-        finder = self.adapted(batches)
-        return FoundSegments(found for batch in batches for found, *_ in finder.judge(batch))
-
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Search segments one by one, in constant memory.
+
+        A finder that is not :meth:`adapted` adapts to the first :data:`SAMPLE_ROWS` of them.
 
         Args:
             rows: Segments with a source, one hypothesis, and the references and peers that the
@@ -306,15 +351,21 @@ class OmissionFinder:
             DataError: No source, missing or unexpected references, or too few peers.
             AlignerError: The aligner failed.
         """
-        for batch in self._covered(rows):
-            yield from (found for found, *_ in self.judge(batch))
+        if self.named:
+            yield from self._find(make_batches(rows))
+            return
+        rows = iter(rows)
+        if first := list(islice(rows, SAMPLE_ROWS)):
+            sample = sample_of(first)
+            finder = self.adapted(sample)
+            yield from finder._find(chain(sample.batches, make_batches(rows)))
 
-    def _covered(self, rows: Iterable[Row]) -> Iterator[Batch]:
-        """The rows in batches, with what covers their words."""
-        for batch in answer_ahead(make_batches(rows), self.requests()):
+    def _find(self, batches: Iterable[Batch]) -> Iterator[FoundSegment]:
+        """The findings in the first hypothesis of each row."""
+        for batch in answer_ahead(batches, self.requests()):
             if any(bool(row.references) != self.referenced for row in batch.rows):
                 raise DataError("the finder was made for rows with references, or without")
-            yield batch
+            yield from (found for found, *_ in self.judge(batch))
 
     def requests(self) -> list[Request]:
         """The coverages by the model of each granularity."""
@@ -329,9 +380,7 @@ class OmissionFinder:
         Raises:
             DataError: Too few peers.
         """
-        scored = self.scored(batch)
-        p_values, flags = self.test(scored)
-        probabilities = np.minimum(error_probabilities(p_values, self.error_share), CERTAIN)
+        scored, judged = self.scored(batch), self.test(batch)
         words: list[Words] = []
         if self.side == "source":
             words = [self.aligner.source_tokens.locate(row.source or "") for row in batch.rows]
@@ -345,20 +394,31 @@ class OmissionFinder:
             )
             figures = (
                 scored.lengths, scored.scores, scored.scores_alone, scored.strengths,
-                scored.peer_medians, p_values, probabilities, flags,
+                scored.peer_medians, judged.p_values, judged.probabilities, judged.flags,
             )  # fmt: skip
             marks = (
-                self._reasons(*about) if is_flagged else ()
+                self._marks(n, *about) if is_flagged else ()
                 for is_flagged, *about in zip(
-                    flags[n], words, losses, losses_alone, scored.strengths[n], strict=True
+                    judged.flags[n], words, losses, losses_alone, scored.strengths[n], strict=True
                 )
             )
-            columns = (words, losses, *(each[n].tolist() for each in figures), marks)
+            errors = [of_outputs[n] for of_outputs in judged.errors]
+            reasons = map(self._reasons, errors, judged.flags[n].tolist())
+            columns = (
+                words, losses, *(each[n].tolist() for each in figures), marks, reasons,
+                map(_is_certain, errors),
+            )  # fmt: skip
             found.append(list(map(FoundSegment, *columns)))
         return list(zip(*found, strict=True))
 
-    def _reasons(
-        self, words: Words, losses: Floats, losses_alone: Floats, strength: float
+    def _reasons(self, errors: Sequence[NamedError], is_flagged: bool) -> tuple[str, ...]:
+        """Why an output is more likely wrong than not; empty if it is not."""
+        if not (is_flagged or _is_certain(errors)):
+            return ()
+        return (*map(str, errors), *([_ERRORS[self.side]] if is_flagged else []))
+
+    def _marks(
+        self, system: int, words: Words, losses: Floats, losses_alone: Floats, strength: float
     ) -> tuple[Mark, ...]:
         """The runs that are reasons for a flag: by all peers used, or else without peers."""
         if not len(losses):
@@ -366,7 +426,9 @@ class OmissionFinder:
         found = (disjoint_runs(each - self.scan.penalty) for each in (losses, losses_alone))
         # An output without words may lack runs, where no word is normally covered.
         runs = next(filter(None, found), [WordRun(0, len(losses), float(strength))])
-        min_strength = self.null.min_strength(self.false_alarms, len(losses))
+        adapted = self._adapted_to[system if self.adaptations else 0]
+        even_p_value = p_value_of(FLAG_PROBABILITY, adapted.share)
+        min_strength = adapted.null.min_strength(even_p_value, len(losses))
         min_strength = min(min_strength, max(run.sum for run in runs))
         side, kind = ("source", LEFT_OUT) if self.side == "source" else ("output", ADDED)
         marks = []
@@ -376,18 +438,41 @@ class OmissionFinder:
                 marks.append(replace(mark, label=f"{mark}: {run.sum:.2f}"))
         return tuple(marks)
 
-    def test(self, scored: ScoredBatch) -> tuple[Floats, NDArray[np.bool_]]:
-        """The p-value of each output of a batch and whether it is flagged, ``[outputs, segments]``.
+    def test(self, batch: Batch) -> Judged:
+        """How likely the outputs of a batch have an error, and which are flagged.
 
-        The p-value of an output without words is 0.
+        Raises:
+            DataError: Too few peers.
         """
-        p_values = self.null.p_values(scored.strengths, scored.sizes)
-        if self.side == "source":
-            is_empty = (scored.lengths == 0) & (scored.sizes >= MIN_WORDS)
-            p_values = np.where(is_empty, 0.0, p_values)
-        # No score is below a median of too few peers, which is NaN.
-        is_usual = scored.scores_alone <= FLAG_FACTOR * scored.peer_medians + FLAG_MARGIN
-        return p_values, (p_values <= self.false_alarms) & ~(is_usual & (p_values > 0))
+        systems, scored = len(batch.rows[0].hypotheses), self.scored(batch)
+        sizes = scored.sizes[:systems]
+        strengths, alone, medians = (
+            each[:systems] for each in (scored.strengths, scored.scores_alone, scored.peer_medians)
+        )
+        errors = batch.get(self._named_request(batch))
+        is_error = np.array(
+            [[not CERTAIN_KINDS[self.side].isdisjoint(e.kind for e in found) for found in row]
+             for row in errors]
+        ).T  # fmt: skip
+        adapted = self.adaptations or [*self._adapted_to] * systems
+        p_values = np.array([
+            item.null.p_values(*of_system)
+            for item, *of_system in zip(adapted, strengths, sizes, strict=True)
+        ])  # fmt: skip
+        shares = np.array([[item.share] for item in adapted])
+        probabilities = np.minimum(error_probabilities(p_values, shares), CERTAIN)
+        probabilities[is_error] = CERTAIN
+        medians = medians if self.compares else np.full_like(medians, np.nan)
+        is_above = alone > FLAG_FACTOR * medians + FLAG_MARGIN
+        flags = np.where(np.isnan(medians), probabilities >= FLAG_PROBABILITY, is_above | is_error)
+        return Judged(p_values, probabilities, flags, errors)
+
+    def _named_request(self, batch: Batch) -> Request:
+        """Asks for the named errors; a finder that is not adapted knows nothing that is usual."""
+        if self.named is None:
+            systems = [str(number) for number in range(len(batch.rows[0].hypotheses))]
+            return learn_named(RowSample(batch.rows[:1], systems), self.aligner).request
+        return self.named.request
 
     def scored(self, batch: Batch) -> ScoredBatch:
         """The outputs of a batch before they are judged, which are kept with the batch.
@@ -416,8 +501,12 @@ class OmissionFinder:
                 sizes = np.broadcast_to([len(item.source) for item in answers[0]], lengths.shape)
             scores_alone, strengths = sum_losses(losses_alone, sizes, self.scan.penalty)
             scores, _ = sum_losses(losses, sizes, self.scan.penalty)
+            if self.side == "source" and self.peers >= MIN_MEDIAN_TEXTS:
+                usual = np.array([np.median(lengths[others], axis=0) for others in peers])
+                ratios = np.maximum(1, lengths[:systems]) / np.maximum(1, usual)
+                scores[:systems] = np.maximum(0.0, (1 + scores[:systems]) / ratios - 1)
             medians = np.full(lengths.shape, np.nan)
-            if self.compares:
+            if self._may_compare:
                 known = np.where(lengths, scores_alone, np.nan)
                 medians[:systems] = peer_medians(batch.rows, peers, known)
             scored = ScoredBatch(
@@ -445,3 +534,8 @@ class OmissionFinder:
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         return others
+
+
+def _is_certain(errors: Sequence[NamedError]) -> bool:
+    """Whether an output has a named error that is no guess."""
+    return any(error.kind not in GUESSES for error in errors)

@@ -158,7 +158,10 @@ class OmissionModel:
                 Granularity(model, NormalCoverage(**normal) if normal else None)
                 for model, normal in zip(aligners.values(), normals, strict=True)
             ),
-            {name: NullScores(**null) for name, null in (nulls or {}).items()},
+            {
+                name: NullScores(**{**null, "complete": tuple(null.get("complete", ()))})
+                for name, null in (nulls or {}).items()
+            },
             {
                 "units": "+".join(names),
                 "normal": ",".join(filter(None, digests[:-1])) or None,

@@ -1,4 +1,4 @@
-"""Percentage of segments in which something is left out, or added, by a finder's flags."""
+"""Percentage of segments in which something is left out, or added, by what a finder finds."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.align.rows import SIDES
-from coverage_eval.core.batches import Batch, Request, RowSample, answer_ahead
+from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Signature, Statistics
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
-from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS
 from coverage_eval.coverage.omission_finder import (
     ADDED,
-    CERTAIN,
+    FLAG_FACTOR,
+    FLAG_MARGIN,
     LEFT_OUT,
     MIN_PEERS,
     FoundSegment,
@@ -39,7 +38,7 @@ from coverage_eval.documents.metrics import (
     missing_marks,
 )
 from coverage_eval.outputs.far import find_far_outputs
-from coverage_eval.outputs.named import NamedErrorFinder, NamedErrors, learn_named
+from coverage_eval.outputs.named import NamedErrors, learn_named
 
 _LOSS_DIGITS = 4
 
@@ -50,53 +49,53 @@ _NOT_PREPARED = (
 )
 _NO_NULLS = (
     "the model has not learnt how high complete translations score (its training text was short, "
-    "or an earlier version made it), so false alarms are assumed to be those of captions: train it "
+    "or an earlier version made it), so they are assumed to score as captions do: train it "
     "again with 'align train --prepare-for omissions'"
 )
 
 
 @dataclass(frozen=True)
 class FlaggedSegments(TextMetric):
-    """Percentage of segments that a finder flags, or that have a certain error of a whole output.
+    """Percentage of segments in which a finder finds an error.
 
-    The score of a segment is the finder's score, not a sum of statistics.
+    It is the mean probability of an error: the share of segments that can be expected to have one.
+    Where segments have at least three different outputs of others to be compared with, it is the
+    share of segments that are flagged. The score of a segment is the finder's score, not a sum of
+    statistics.
 
     Args:
         aligner: The model.
-        false_alarms: The share of complete translations that may be flagged, 0 to 1.
         peers: How many other outputs to use; None for all peers, and for all other systems if
-            there are at least two. Without a reference, three or more decide the flags, too.
+            there are at least two. Without a reference, three or more decide the flags.
     """
 
     aligner: Aligner
-    false_alarms: float = DEFAULT_FALSE_ALARMS
     peers: int | None = field(default=None, kw_only=True)
 
     side: ClassVar[str]
     """The side whose words are found: ``source`` or ``target``."""
     referenced = False
     """Whether to use references, if there are any."""
-    certain: ClassVar[frozenset[str]]
-    """The named errors of whole outputs that count, whatever their words cover."""
-
     model_purpose: ClassVar[str] = "omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
     higher_is_better: ClassVar[bool] = False
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
-    statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
+    min_difference: ClassVar[float] = 1.0  # small ones of mean probabilities are in every segment
+    statistic_names: ClassVar[tuple[str, ...]] = ("errors", "segments")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_finder(self.aligner, self.false_alarms, self.peers)
+        check_finder(self.aligner, self.peers)
 
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings without the symmetrisation, the direction and false alarms.
+        """The aligner's settings without the symmetrisation, and the direction.
 
         What the model has learnt and the texts adapt is only in the signature of what is fitted.
         """
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
-        return {**aligner, "dir": SIDES[self.side], "fa": f"{100 * self.false_alarms:g}%"}
+        return {**aligner, "dir": SIDES[self.side]}
 
     @abstractmethod
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
@@ -124,7 +123,6 @@ class FlaggedSegments(TextMetric):
             self.side,
             referenced=self.referenced and bool(sample.references),
             peers=used if self.peers is None else self.peers,
-            false_alarms=self.false_alarms,
             far=[(index - peers) % outputs for index in far],  # after the systems
         )
         findings, model = list(findings), finder.model
@@ -133,10 +131,11 @@ class FlaggedSegments(TextMetric):
                 findings.append(Finding(_NOT_PREPARED))
         elif not model.nulls:
             findings.append(Finding(_NO_NULLS))
-        if not sample.rows:
-            return FittedFlags(self, finder, findings)
-        finder = finder.adapted(answer_ahead(sample.batches, finder.requests()))
-        return FittedFlags(self, finder, findings, learn_named(sample, aligner))
+        if sample.rows:
+            return FittedFlags(self, finder.adapted(sample), findings)
+        nothing = RowSample([Row(("",) * len(sample.systems))], sample.systems)
+        finder.named = learn_named(nothing, aligner)
+        return FittedFlags(self, finder, findings)
 
 
 class FittedFlags(Fitted):
@@ -146,7 +145,6 @@ class FittedFlags(Fitted):
         metric: The settings.
         finder: The finder, adapted to the texts.
         findings: Which outputs are far from the others, and what the model lacks.
-        named: Finds the errors of whole outputs.
     """
 
     def __init__(
@@ -154,10 +152,9 @@ class FittedFlags(Fitted):
         metric: FlaggedSegments,
         finder: OmissionFinder,
         findings: Sequence[Finding] = (),
-        named: NamedErrorFinder | None = None,
     ) -> None:
         self.metric: FlaggedSegments = metric
-        self.finder, self.named, self.findings = finder, named, findings
+        self.finder, self.findings = finder, findings
 
     def sign(self, *, references: int) -> Signature:
         """The signature; ``expect`` names the kinds of several texts that show what is covered."""
@@ -173,63 +170,57 @@ class FittedFlags(Fitted):
 
     has_segment_scores: ClassVar[bool] = True
 
+    @property
+    def meaning(self) -> str:
+        """Whether a figure counts flags, or what can be expected."""
+        if self.finder.compares:
+            rule = f"{FLAG_FACTOR:g} times the median of the others plus {FLAG_MARGIN:g}"
+            return f"% of outputs that score above {rule}"
+        return f"% of outputs that can be expected to have an {self.metric.kinds[0].error}"
+
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
-        return [*self.finder.requests(), *([self.named.request] if self.named else [])]
-
-    def _certain(self, batch: Batch) -> NDArray[np.bool_]:
-        """Whether each output has an error that is one for certain, ``[systems, segments]``."""
-        if self.named is None:
-            return np.zeros((len(batch.rows[0].hypotheses), len(batch.rows)), dtype=bool)
-        certain = [
-            [any(error.kind in self.metric.certain for error in errors) for errors in row]
-            for row in batch.get(self.named.request)
-        ]
-        return np.array(certain, dtype=bool).T
+        named = self.finder.named
+        return [*self.finder.requests(), *([named.request] if named else [])]
 
     def count(self, batch: Batch) -> Statistics:
-        """Whether each segment is flagged, and 1; ``[systems, segments, 2]``.
-
-        A copy, a refusal or another language translates nothing, or adds all that it says.
-        """
-        _, flags = self.finder.test(self.finder.scored(batch))
-        flags = flags[: len(batch.rows[0].hypotheses)] | self._certain(batch)
-        return np.stack([flags, np.ones_like(flags)], axis=-1).astype(np.int64)
+        """The probability of an error or its flag, and 1, ``[systems, segments, 2]``."""
+        judged = self.finder.test(batch)
+        found = judged.flags if self.finder.compares else judged.probabilities
+        return np.stack([found, np.ones_like(found)], axis=-1).astype(np.float64)
 
     def segment_scores(self, batch: Batch) -> Floats:
         """The finder's scores, ``[systems, segments]``."""
         return self.finder.scored(batch).scores[: len(batch.rows[0].hypotheses)]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
-        """The score, the probability, marks, the p-value, and each word's loss and characters."""
-        segments = zip(batch.rows, self.finder.judge(batch), self._certain(batch).T, strict=True)
-        for row, found_of_outputs, certain in segments:
-            outputs = zip(row.hypotheses, found_of_outputs, certain, strict=True)
+        """The score, the probability, marks, reasons, and each word's loss and characters."""
+        for row, found_of_outputs in zip(batch.rows, self.finder.judge(batch), strict=True):
             yield tuple(
                 Explanation(
                     self.metric.marks(output, found),
                     found.score,
-                    CERTAIN if is_certain else found.probability,
+                    found.probability,
                     {
-                        "chance": (found.p_value,),
+                        "reason": "; ".join(found.reasons),
+                        "is_certain": (found.is_certain,),
                         "losses": tuple(found.losses.round(_LOSS_DIGITS).tolist()),
                         "word_spans": found.words.spans,
                     },
                 )
-                for output, found, is_certain in outputs
+                for output, found in zip(row.hypotheses, found_of_outputs, strict=True)
             )
 
 
 @dataclass(frozen=True)
 class Omissions(FlaggedSegments):
-    """Percentage of segments that are flagged for an omission, or that translate nothing.
+    """Percentage of segments with an omission, as :class:`FlaggedSegments` counts them.
 
     Outputs without words, copies of the source, refusals and other languages count, whatever their
     words cover.
 
     Args:
         aligner: The model.
-        false_alarms: The share of complete translations that may be flagged, 0 to 1.
         referenced: Whether to use references, if there are any.
         peers: As of :class:`FlaggedSegments`.
     """
@@ -260,9 +251,6 @@ class Omissions(FlaggedSegments):
     table_limits = (
         "Flags of omissions and additions do not rank systems by quality: a free translation, such "
         "as a person's, is flagged more often, and so are names left as they are."
-    )
-    certain: ClassVar[frozenset[str]] = frozenset(
-        {"empty", "untranslated", "refusal", "wrong-language"}
     )
 
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
@@ -298,7 +286,6 @@ class Additions(FlaggedSegments):
         ),
         *EXTRA_KINDS,
     )  # fmt: skip
-    certain: ClassVar[frozenset[str]] = frozenset({"refusal", "wrong-language"})
     limits: ClassVar[str] = (
         "Words of the output that the source covers less than is normal, under the model's "
         "probabilities, and that few other systems say. A free translation can look so, too."

@@ -19,7 +19,7 @@ from coverage_eval.core.batches import Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
-from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.omission_finder import OmissionFinder, sample_of
 from coverage_eval.coverage.omissions import FittedFlags
 
 SEGMENTS = 100
@@ -129,6 +129,7 @@ def estimate_recall(
         raise DataError("no segment is long enough to plant an error in it")
     finder = copy(finder)
     finder.far = ()  # each row has one output, and beside it only the peers that are used
+    finder = finder.adapted(sample_of(texts))
     before = [found.is_flagged for found in finder.find(row for row, _ in pairs)]
     after = [found.is_flagged for found in finder.find(row for _, row in pairs)]
     clean = [found for found, was in zip(after, before, strict=True) if not was]

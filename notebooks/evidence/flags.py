@@ -1,8 +1,9 @@
-"""Flags and probabilities of omissions: false alarms asked and measured, and people's labels."""
+"""Flags and probabilities of omissions: p-values of complete text, and people's labels."""
 
 from __future__ import annotations
 
 import csv
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -14,14 +15,21 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
-from coverage_eval.coverage.omission_finder import FLAG_MARGIN, OmissionFinder
+from coverage_eval.coverage.omission_finder import (
+    FLAG_MARGIN,
+    FLAG_PROBABILITY,
+    FoundSegment,
+    OmissionFinder,
+)
 from coverage_eval.coverage.omissions import FittedFlags, Omissions
 
 ASKED = (0.01, 0.03, 0.1)
-"""Rates of false alarms."""
+"""P-values below which so many complete texts are asked for."""
 
 JOINED = ((1, 1), (2, 3), (4, 8), (9, 20))
 """The smallest and the largest number of segments that are joined to a text."""
@@ -44,13 +52,13 @@ Flags = NDArray[np.bool_]
 
 
 def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
-    """Measured false alarms in test segments, singly and joined, and planted omissions found."""
+    """Rare runs in test segments, singly and joined, and planted omissions that are flagged."""
     rows: list[dict[str, Any]] = []
     for side, what in (("source", "omissions"), ("target", "additions")):
         finder = OmissionFinder(aligner, side)
         for smallest, largest in JOINED:
             texts = _joined(corpus.test, smallest, largest)
-            found = finder.find_adapted(texts)
+            found = list(finder.find(texts))
             row = {
                 "flags": what,
                 "segments joined": str(smallest)
@@ -62,7 +70,7 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
                 share = np.mean([segment.p_value <= rate for segment in found])
                 row[f"{100 * rate:g}% asked, flagged %"] = 100 * share
             if side == "source":
-                spoilt = finder.find_adapted(map(_spoil, texts))
+                spoilt = finder.find(map(_spoil, texts))
                 share = np.mean([segment.is_flagged for segment in spoilt])
                 row[f"{LEFT_OUT} words left out, flagged %"] = 100 * share
             rows.append(row)
@@ -113,34 +121,48 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
     found = labelled_texts(data)
     if found is None:
         return {}
-    by_system, by_model = [], []
+    by_system: list[dict[str, Any]] = []
+    by_model: list[dict[str, Any]] = []
     tables: dict[str, pd.DataFrame] = {}
     for name, tokenize in MODELS:
         training = captions.flipped().training
         with train(training, tokenize=tokenize) as aligner:
             for peers, label in ((0, "no peers"), (None, "the other systems compared")):
                 dataset = Texts.from_lists(found.texts, None, found.sources)
-                measured = Evaluation(
-                    dataset, metrics=(), others={"o": Omissions(aligner, peers=peers)}
-                ).run()
-                flags = measured.statistics["o"][:, :, 0] > 0
-                unknown = measured.computed["unknown words"]
+                metrics = {"o": Omissions(aligner, peers=peers)}
+                measured = Evaluation(dataset, metrics, evidence=True).run()
+                flags = np.array([[output.is_flagged for output in row]
+                                  for row in _outputs(measured)]).T  # fmt: skip
+                figures = measured.statistics["o"][:, :, 0]
+                checks = measured.of(AlignedChecks)
+                assert checks is not None
                 by_model.append({
                     "the model's words": name,
                     "peers": label,
-                    "unknown words %": 100 * unknown["unknown_target_tokens"],
+                    "unknown words %": 100 * checks.unknown_words["unknown_target_tokens"],
                     **_shares(flags, found.labels),
-                    **_kendall(flags, found.labels),
+                    **_kendall(figures, found.labels),
+                    "pairs of systems ranked rightly %": _ranked_rightly(figures, found.labels),
                 })  # fmt: skip
                 if name != MODELS[0][0]:
                     continue
                 others = np.arange(len(flags)) != found.labels.mean(axis=1).argmax()
                 by_system += [
-                    {"peers": label, "output": system, **_shares(*own)}
-                    for system, *own in [
-                        *zip(found.texts, flags, found.labels, strict=True),
-                        ("all but the one with most labels", flags[others], found.labels[others]),
-                        ("all", flags, found.labels),
+                    {
+                        "peers": label,
+                        "output": system,
+                        **_shares(*own),
+                        "figure": 100 * shares.mean(),
+                    }
+                    for system, shares, *own in [
+                        *zip(found.texts, figures, flags, found.labels, strict=True),
+                        (
+                            "all but the one with most labels",
+                            figures[others],
+                            flags[others],
+                            found.labels[others],
+                        ),
+                        ("all", figures, flags, found.labels),
                     ]
                 ]
                 if peers is None:
@@ -154,25 +176,22 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
     }
 
 
-FACTORS = (1.0, 1.1, 1.2, 1.3, 1.4)
+FACTORS = (1.1, 1.3, 1.4, 1.5, 1.6, 1.8)
 """Factors of the median that are compared."""
 
 
 def _by_factor(measured: Result, found: Labelled) -> pd.DataFrame:
-    """What the factor of the others' median does, with the condition on the length and without."""
-    fitted = measured.fitted["o"]
-    assert isinstance(fitted, FittedFlags)
-    finder = fitted.finder
-    outputs = [row for batch in measured.kept for row in finder.judge(batch)]
+    """What the factor of the others' median does, alone and with that of a single output."""
+    outputs = _outputs(measured)
     level = np.array([[output.score_alone for output in row] for row in outputs]).T
     expected = np.array([[output.peer_median or np.nan for output in row] for row in outputs]).T
-    p_values = np.array([[output.p_value for output in row] for row in outputs]).T
-    rare = p_values <= finder.false_alarms
+    probable = np.array([[output.probability for output in row] for row in outputs]).T
     human = list(found.texts).index("refA")
     rows = []
     for factor in FACTORS:
         above = level > factor * expected + FLAG_MARGIN
-        for condition, flags in (("and rare alone", above & rare), ("none", above)):
+        is_probable = probable >= FLAG_PROBABILITY
+        for condition, flags in (("and probable alone", above & is_probable), ("none", above)):
             rows.append({
                 "factor of the median": factor,
                 "condition": condition,
@@ -200,7 +219,27 @@ def _by_probability(measured: Result, labels: Flags) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def _kendall(flags: Flags, labels: Flags) -> dict[str, float]:
+def _outputs(measured: Result) -> list[tuple[FoundSegment, ...]]:
+    """What was found in each segment, by system."""
+    fitted = measured.fitted["o"]
+    assert isinstance(fitted, FittedFlags)
+    return [row for batch in measured.kept for row in fitted.finder.judge(batch)]
+
+
+def _ranked_rightly(figures: NDArray[Any], labels: Flags) -> float:
+    """The percentage of pairs with significantly different labels that figures rank alike."""
+    generator, rightly = np.random.default_rng(0), []
+    for one, other in combinations(range(len(labels)), 2):
+        differences = labels[one].astype(float) - labels[other]
+        signs = generator.choice([-1, 1], (RESAMPLES, len(differences)))
+        swapped = np.abs((signs * differences).mean(axis=1))
+        if (swapped >= abs(differences.mean()) - 1e-12).mean() < SIGNIFICANT:
+            gain = figures[one].mean() - figures[other].mean()
+            rightly.append(gain * differences.mean() > 0)
+    return float(100 * np.mean(rightly))
+
+
+def _kendall(flags: NDArray[Any], labels: Flags) -> dict[str, float]:
     """Kendall's tau of both shares over the systems, and its interval by resampled segments."""
 
     def tau(chosen: NDArray[np.int_]) -> float:

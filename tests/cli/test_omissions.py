@@ -57,27 +57,37 @@ def test_segments_are_the_same_in_csv_and_json(run_cli, corpus):
 
 
 def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
-    arguments = ("omissions", *TEXTS, "--model", "model", "--false-alarms", "20%")
+    arguments = ("omissions", *TEXTS, "--model", "model")
     found = run_cli(*arguments, "--sentence-level", "-f", "csv", cwd=corpus).stdout
-    share = sum(bool(row["marks"]) for row in rows(found)) / 2
-    assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == share
+    mean = sum(float(row["probability"]) for row in rows(found)) / 2
+    assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == pytest.approx(mean, abs=0.01)
+    flagged = sum(bool(row["reason"]) for row in rows(found))
+    assert flagged == sum(float(row["probability"]) >= 0.5 for row in rows(found))
     text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
-    first = f"{round(2 * share)} of 200 segments flagged ({share:.1f} %, 95% interval "
+    first = f"{flagged} of 200 segments are more likely wrong than not; {mean:.1f} (95% interval "
     assert text.startswith(first)
+    assert "% of outputs that can be expected to have an omission" in " ".join(text.split())
     worst = run_cli(*arguments, "--sentence-level", "--worst", 5, "-f", "csv", cwd=corpus).stdout
     shown = re.findall(r"^ +(\d+)  (\S+)", text, re.MULTILINE)
     for (number, word), row in zip(shown, rows(worst), strict=True):
         assert number == row["segment"]
         assert row["marks"].startswith(word.rstrip("…"))
     only = run_cli(*arguments, "--sentence-level", "--worst", 200, "-f", "csv", cwd=corpus).stdout
-    assert sum("omission" in row["reason"] for row in rows(only)) == share * 2
+    assert len(rows(only)) == flagged
     assert all(row["reason"] for row in rows(only))
 
 
 def test_without_flags_there_is_no_table(run_cli, corpus):
-    complete = ("test.target", "--src", "test.source", "--model", "model", "--false-alarms", "0.01")
+    complete = ("test.target", "--src", "test.source", "--model", "model")
     shown = run_cli("omissions", *complete, cwd=corpus).stdout
-    assert shown == "0 of 200 segments flagged (0.0 %)\n"
+    assert shown.startswith("4 of 200 segments are more likely wrong than not; ")
+    (corpus / "two").write_text("\n".join((corpus / "test.target").read_text().splitlines()[:20]))
+    (corpus / "two.source").write_text(
+        "\n".join((corpus / "test.source").read_text().splitlines()[:20])
+    )
+    shown = run_cli("omissions", "two", "--src", "two.source", *complete[3:], cwd=corpus).stdout
+    assert shown.startswith("0 of 20 segments are more likely wrong than not; ")
+    assert shown.count("\n") == 1
 
 
 def test_additions_are_words_of_the_output(run_cli, corpus):
@@ -102,14 +112,13 @@ def test_additions_are_words_of_the_output(run_cli, corpus):
 def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     line = ("omissions", *TEXTS, "--model", "model")
     (score,) = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"]
-    number, share = score["statistics"]["segments_found"], score["score"]
-    assert number > 0
+    share = score["score"]
     files = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
     closed = run_cli(*line, "--fail-above", share / 2, *files, cwd=corpus, check=False)
     assert closed.returncode == 3
     assert "failed: " in closed.stderr
-    assert f" of 200 segments have an error ({number} omission" in closed.stderr
-    assert "with false alarms (p < 0.001): segments " in closed.stderr
+    assert " of 200 segments are more likely wrong than not (" in closed.stderr
+    assert f"limit {share / 2:g}%; the estimate is above the limit: segments " in closed.stderr
     kept, rejected = (
         [json.loads(row) for row in (corpus / name).read_text().splitlines()]
         for name in files[1::2]
@@ -118,22 +127,25 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     numbers = [row["segment"] for row in rejected]
     assert named.strip() == ", ".join(map(str, numbers[:20]))
     assert len(kept) + len(rejected) == 200
-    assert sum(row["reason"].endswith("omission") for row in rejected) == number
+    assert {row["reason"].rpartition("; ")[2] for row in rejected} == {"omission"}
+    assert {row["probability"] >= 0.5 for row in rejected} == {True}
+    assert {row["probability"] >= 0.5 for row in kept} == {False}
     passed = run_cli(*line, "--fail-above", share, cwd=corpus)
     assert passed.returncode == 0
-    assert f" of 200 segments have an error ({number} omission" in passed.stderr
+    assert f"limit {share:g}%\n" in passed.stderr
 
 
-def test_a_gate_expects_false_alarms_but_not_an_empty_output(run_cli, corpus):
-    """Flags of complete translations do not close it; one output without words does."""
+def test_one_empty_output_closes_a_gate_and_complete_text_does_not(run_cli, corpus):
     line = ("--src", "test.source", "--model", "model", "--fail-above")
-    clean = run_cli("omissions", "test.target", *line, 1, "--false-alarms", 10, cwd=corpus)
-    assert "; 27.1 would be expected if 1% had one, with false alarms (p = " in clean.stderr
+    clean = run_cli("omissions", "test.target", *line, 0, cwd=corpus)
+    assert "4 of 200 segments are more likely wrong than not (4 omission); " in clean.stderr
+    assert "%, limit 0%\n" in clean.stderr
     lines = (corpus / "test.target").read_text().splitlines()
     (corpus / "one-empty").write_text("\n".join([*lines[:7], "", *lines[8:]]) + "\n")
     closed = run_cli("omissions", "one-empty", *line, 0, cwd=corpus, check=False)
     assert closed.returncode == 3
-    assert " 1 empty" in closed.stderr
+    assert "(1 empty, " in closed.stderr
+    assert "1 of 200 are wrong for certain: segments 8\n" in closed.stderr
 
 
 def test_peers_show_what_can_be_translated(run_cli, corpus):
@@ -143,9 +155,10 @@ def test_peers_show_what_can_be_translated(run_cli, corpus):
     def scores(*more: str) -> list[str]:
         return [row["score"] for row in rows(run_cli(*arguments, *more, cwd=corpus).stdout)]
 
-    peered = scores("--peer", "test.target", "--peer", "longer")
-    assert peered != scores()
-    agreeing = scores("--peer", "longer", "--peer", "test.target", "--peer", "bad")
+    (corpus / "other").write_text((corpus / "test.target").read_text())
+    both = ("--peer", "test.target", "--peer", "longer")
+    assert scores(*both) != scores()
+    peered, agreeing = scores(*both, "--peer", "other"), scores(*both, "--peer", "bad")
     assert sum(map(float, agreeing)) < sum(map(float, peered))
     json_of = ("omissions", *TEXTS, "--model", "model", "-f", "json")
     found = json.loads(run_cli(*json_of, "--peer", "bad", cwd=corpus).stdout)

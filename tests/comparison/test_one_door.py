@@ -128,7 +128,7 @@ def test_columns_figures_and_findings_are_the_same(run_cli, texts, name):
     [
         (("--ref", "test.en"), {"references": "test.en"}),
         (("--peer", "careful", "--peer", "repeating"), {"peers": ["careful", "repeating"]}),
-        (("--additions", "--false-alarms", "20"), {"additions": True, "false_alarms": 0.2}),
+        (("--additions",), {"additions": True}),
         (("--unaligned", "--peer", "careful"), {"unaligned": True, "peers": ["careful"]}),
     ],
 )

@@ -11,7 +11,7 @@ from scipy.stats import mannwhitneyu
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import ONE_SYSTEM, Row, RowSample
 from coverage_eval.coverage.null_scores import WITH_REFERENCES, WITHOUT_REFERENCES
-from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.omission_finder import CERTAIN, FLAG_PROBABILITY, OmissionFinder
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.coverage.training import add_omission_data
 from tests.aligner.test_carried_golden import tanaka
@@ -127,7 +127,7 @@ def test_a_model_not_made_for_omissions_still_scores(plain):
 def test_spans_are_where_the_words_are_missing(special):
     rows, lost = spoilt("omission-phrase", 0.1)
     for used, referenced in ((rows, True), (without_references(rows), False)):
-        finder = OmissionFinder(special, referenced=referenced, false_alarms=0.2)
+        finder = OmissionFinder(special, referenced=referenced)
         found = list(finder.find(used))
         named = [
             {one.words.spans.index(span) for mark in one.marks for span in mark.spans}
@@ -146,6 +146,7 @@ def test_spans_are_where_the_words_are_missing(special):
 def test_parts_of_a_corpus_score_as_in_the_whole(special):
     finder = OmissionFinder(special)
     rows = without_references(spoilt("omission-phrase", 0.1)[0])
+    finder = finder.adapted(RowSample(rows, [ONE_SYSTEM]))
     whole = list(finder.find(rows))
     parts = [*finder.find(rows[:100]), *finder.find(rows[100:])]
     assert [(one.score, one.marks) for one in whole] == [(one.score, one.marks) for one in parts]
@@ -178,38 +179,36 @@ def test_segments_with_an_empty_side_are_scored(special):
 
 def test_the_signature_lists_what_affects_the_score(special, plain):
     sample = RowSample((), [ONE_SYSTEM])
-    signature = str(Omissions(special, 0.02).fit(sample).sign(references=0))
+    signature = str(Omissions(special).fit(sample).sign(references=0))
     names = ("normal.words.source", "normal.stems.source", "null.source")
     files = [special.model.attachment(f"{name}.json") for name in names]
     *normals, null = (sha256(file.read_bytes()).hexdigest()[:8] for file in files)
     normal = ",".join(normals)
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
-    assert signature.endswith(f"|null:{null}|text:none|fa:2%|flag:none|version:0.1.0")
+    assert signature.endswith(f"|null:{null}|text:none|share:5%|of:probability|version:0.1.0")
     signature = str(Omissions(plain).fit(sample).sign(references=0))
     assert "|units:words|normal:none|null:assumed|" in signature
 
 
-@pytest.mark.parametrize("false_alarms", [0.005, 0.04, 0.5])
-def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special, false_alarms):
-    """A segment has marks if it is flagged, and each of them alone would flag it."""
-    finder = OmissionFinder(special, false_alarms=false_alarms)
+def test_the_marks_of_a_segment_are_the_reasons_for_its_flag(special):
+    """A segment has marks if it is flagged; each of them alone would be an even chance or more."""
+    finder = OmissionFinder(special)
     found = list(finder.find(without_references(spoilt("omission-phrase", 0.05)[0])))
     assert {one.is_flagged for one in found} == {True, False}
     for one in found:
-        assert bool(one.marks) == one.is_flagged == (one.p_value <= false_alarms)
-        alone = finder.null.p_values(
-            np.array([mark.amount for mark in one.marks]), np.array(len(one.losses))
-        )
-        assert (alone <= false_alarms + 1e-9).all()
+        assert bool(one.marks) == one.is_flagged == (one.probability >= FLAG_PROBABILITY)
+        assert bool(one.reasons) == (one.is_flagged or one.is_certain)
+        assert one.is_flagged == ("omission" in one.reasons)
         assert max((mark.amount for mark in one.marks), default=0.0) <= one.strength + 1e-9
 
 
 def test_an_output_without_words_is_flagged(special):
-    """Whatever the false alarms; its mark is the whole source."""
-    (one,) = OmissionFinder(special, false_alarms=1e-200).find([Row(("",), (), "der hund schläft")])
-    assert one.p_value == 0
-    assert one.probability > 0.999
+    """Its mark is the whole source."""
+    (one,) = OmissionFinder(special).find([Row(("",), (), "der hund schläft")])
+    assert one.probability == CERTAIN
+    assert one.reasons == ("empty", "omission")
     assert [mark.text for mark in one.marks] == ["der hund schläft"]
     additions = OmissionFinder(special, "target")
-    assert not next(additions.find([Row(("",), (), "der hund schläft")])).is_flagged
+    (one,) = additions.find([Row(("",), (), "der hund schläft")])
+    assert (one.is_flagged, one.is_certain, one.reasons) == (False, True, ("empty",))

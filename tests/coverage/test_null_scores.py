@@ -13,7 +13,9 @@ from coverage_eval.coverage.null_scores import (
     NullScores,
     best_run,
     error_probabilities,
-    judge_flags,
+    estimate_share,
+    fit_share,
+    p_value_of,
     strongest_runs,
 )
 from coverage_eval.coverage.omission_finder import OmissionFinder
@@ -122,21 +124,55 @@ def test_runs_of_many_segments_are_those_of_each(losses):
     assert strongest_runs(np.concatenate(losses), sizes, 0.25).tolist() == expected
 
 
-def test_a_gate_knows_the_false_alarms_to_expect():
-    four = [0.02] * 4
-    assert not judge_flags(100, four, 0.04, 0.0).is_above
-    assert judge_flags(100, [0.02] * 12, 0.04, 0.0).is_above
-    assert not judge_flags(100, [0.02] * 12, 0.04, 0.1).is_above
-    assert judge_flags(100, [1e-5, *four], 0.04, 0.0).certain == 1
-    assert judge_flags(100, [1e-5, *four], 0.04, 0.0).is_above
-    assert not judge_flags(100, [1e-5, *four], 0.04, 0.05).is_above
-    found = judge_flags(100, four, 0.04, 0.25)
-    assert found.expected == pytest.approx(100 * (0.25 + 0.75 * 0.04))
-    assert judge_flags(0, [], 0.04, 0.0).p_value == 1.0
+def test_the_p_value_of_a_probability_is_the_inverse():
+    for share in (0.005, 0.05, 0.6):
+        for probability in (0.2, 0.5, 0.9):
+            p_value = p_value_of(probability, share)
+            assert p_value == 1.0 or error_probabilities(
+                np.array([p_value]), share
+            ) == pytest.approx([probability])
+
+
+@pytest.mark.parametrize("outputs", [30, 100, 1000])
+@pytest.mark.parametrize("limit", [0.0, 0.02])
+def test_a_gate_stays_open_for_complete_text(outputs, limit):
+    """P-values of complete text are even; at most one file in twenty closes it by chance."""
+    generator, closed = np.random.default_rng(1), 0
+    complete = NullScores(0.2, 1.7).complete_probability(outputs)
+    for _ in range(200):
+        p_values = generator.uniform(size=outputs)
+        probabilities = error_probabilities(p_values, fit_share(p_values, outputs))
+        certain = np.zeros(outputs, dtype=bool)
+        closed += estimate_share(probabilities, certain, limit, complete).is_above
+    assert closed <= 10
+
+
+def test_a_gate_estimates_the_share_of_errors():
+    """Errors that are plain are counted, and the mean of complete text is subtracted."""
+    generator = np.random.default_rng(1)
+    nobody = np.zeros(1000, dtype=bool)
+    complete = NullScores(0.2, 1.7).complete_probability(1000)
+    for share in (0.03, 0.05):
+        p_values = generator.uniform(size=1000)
+        p_values[: round(1000 * share)] = 1e-6
+        probabilities = error_probabilities(p_values, fit_share(p_values, 1000))
+        found = estimate_share(probabilities, nobody, 0.02, complete)
+        assert share < found.estimate < 3 * share
+        assert found.is_above
+        assert not found.has_too_many_certain
+        assert not estimate_share(probabilities, nobody, 0.2, complete).is_above
+
+
+def test_errors_that_are_certain_close_a_gate_by_themselves():
+    clean, certain = np.full(100, 0.01), np.arange(100) < 3
+    found = estimate_share(clean, certain, 0.02, 0.01)
+    assert (found.certain, found.has_too_many_certain, found.is_above) == (3, True, True)
+    assert not estimate_share(clean, certain, 0.03, 0.01).has_too_many_certain
+    assert not estimate_share(np.array([]), np.array([], dtype=bool), 0.0, 0.01).is_above
 
 
 @pytest.mark.slow
-def test_complete_translations_are_flagged_as_often_as_asked(special):
+def test_complete_translations_are_rarely_flagged(special):
     """Text of the same grammar that the model has not seen, singly and four lines joined."""
     other = generate(1000, seed=8)
     for size in (1, 4):
@@ -150,8 +186,9 @@ def test_complete_translations_are_flagged_as_often_as_asked(special):
             for group in groups
         ]
         for side in ("source", "target"):
-            found = list(OmissionFinder(special, side, false_alarms=0.1).find(rows))
-            assert np.mean([one.is_flagged for one in found]) < 0.15
+            found = list(OmissionFinder(special, side).find(rows))
+            assert np.mean([one.is_flagged for one in found]) < 0.03
+            assert np.mean([one.p_value <= 0.1 for one in found]) < 0.15
 
 
 def test_a_model_keeps_what_complete_translations_score(special, plain):
@@ -160,11 +197,9 @@ def test_a_model_keeps_what_complete_translations_score(special, plain):
     assert OmissionFinder(special, referenced=True).null == finder.model.nulls["references"]
     assert finder.null.longest >= 200
     assert OmissionFinder(plain).null == OmissionFinder(plain).scan.null
-    with pytest.raises(ValueError, match="a share between 0 and 1"):
-        OmissionFinder(special, false_alarms=4)
 
 
-def test_a_short_training_text_teaches_no_false_alarms():
+def test_a_short_training_text_teaches_no_distribution():
     from coverage_eval.coverage.training import add_omission_data
 
     pairs = TRAINING[:60]

@@ -12,7 +12,12 @@ import coverage_eval as ce
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_segments
-from coverage_eval.coverage.omission_finder import FLAG_FACTOR, FLAG_MARGIN, OmissionFinder
+from coverage_eval.coverage.omission_finder import (
+    FLAG_FACTOR,
+    FLAG_MARGIN,
+    FLAG_PROBABILITY,
+    OmissionFinder,
+)
 from coverage_eval.coverage.omissions import Additions, FittedFlags, FlaggedSegments, Omissions
 from coverage_eval.coverage.training import train_for_omissions
 from coverage_eval.outputs.named import NamedErrors
@@ -42,10 +47,10 @@ def test_an_identical_system_changes_no_figure(special, kind):
     assert after == before | {f"again {names[0]}": before[names[0]]}
 
 
-def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special):
+def test_a_flag_is_a_score_above_the_median_of_three_different_others(special):
     """The rule written out, by the scores of each output alone."""
     texts = Texts.from_lists(SYSTEMS, None, SOURCES)
-    result = measured(texts, o=Omissions(special, false_alarms=0.3))
+    result = measured(texts, o=Omissions(special))
     fitted = result.fitted["o"]
     assert isinstance(fitted, FittedFlags)
     found = [row for batch in result.kept for row in fitted.finder.judge(batch)]
@@ -61,14 +66,16 @@ def test_a_flag_needs_a_score_above_the_median_of_three_different_others(special
         texts = [lines[number] for lines in SYSTEMS.values()]
         for text, one in zip(texts, row, strict=True):
             others = {other for other in texts if other != text and other.split()}
-            is_above = True
-            if len(others) >= 3 and text.split():
+            expected = one.probability >= FLAG_PROBABILITY
+            is_alone = True
+            if len(others) >= 3:
                 usual = np.median([alone[other, source] for other in others])
                 is_above = alone[text, source] > FLAG_FACTOR * usual + FLAG_MARGIN
-            is_rare = one.p_value <= 0.3
-            assert one.is_flagged == (is_rare and is_above)
-            seen[is_above] += is_rare
-    assert min(seen.values()) > 10
+                expected = is_above or not text.split()
+                is_alone = False
+            assert one.is_flagged == expected
+            seen[is_alone] += expected
+    assert min(seen.values()) > 5
 
 
 @pytest.mark.slow
@@ -90,10 +97,10 @@ def test_flags_agree_with_peoples_labels(shared):
         compared = ce.compare(texts, None, sources, aligner, metrics=["omissions"], resamples=0)
     statistics = compared.measured.statistics["omissions"]
     flags = statistics[:, :, 0] > 0
-    assert flags[systems.index("refA")].mean() <= 0.05
-    assert (flags & labels).sum() / flags.sum() >= 0.75
-    assert (flags & labels).sum() / labels.sum() >= 0.45
-    assert kendalltau(flags.mean(axis=1), labels.mean(axis=1)).statistic >= 0.75
+    assert flags[systems.index("refA")].mean() <= 0.03
+    assert (flags & labels).sum() / flags.sum() >= 0.9
+    assert (flags & labels).sum() / labels.sum() >= 0.39
+    assert kendalltau(flags.mean(axis=1), labels.mean(axis=1)).statistic >= 0.7
 
 
 def test_named_errors_count_as_omissions(special):
@@ -107,5 +114,5 @@ def test_named_errors_count_as_omissions(special):
     kinds = {n: [error.kind for error in errors] for n, errors in named.by_system["x"].items()}
     assert {n for n, own in kinds.items() if own == ["untranslated"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
-    assert result.statistics_of("o")[60:65, 0].all()
+    assert (result.statistics_of("o")[60:65, 0] > 0.99).all()
     assert result.evidence("o")[62][0].probability > 0.99

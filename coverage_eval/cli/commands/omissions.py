@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import click
+import numpy as np
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli.alignment_options import (
@@ -31,14 +31,14 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.files import Text
 from coverage_eval.core.machine import progress_bar
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table, format_p
+from coverage_eval.core.mark import Explanation
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
-from coverage_eval.coverage.null_scores import DEFAULT_FALSE_ALARMS, judge_flags
+from coverage_eval.coverage.null_scores import estimate_share
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.named import GUESSES, NamedError, NamedErrors, main_error, reasons_of
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
@@ -52,15 +52,9 @@ _MAX_NAMED = 20
 @option(
     "--peer", "peers", multiple=True, metavar="FILE", type=TextType(),
     help="Rank segments by what this other system's output covers and HYP does not; give it once "
-    "for each system. Three or more decide flags, too, without --ref.",
+    "for each system. Three or more decide flags without --ref.",
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
-@option(
-    "--false-alarms", type=Percentage(0, 50, min_open=True), metavar="PERCENT",
-    default=100 * DEFAULT_FALSE_ALARMS, show_default="4%",
-    help="Flag a segment if no more than this percentage of complete translations of its length "
-    "look as incomplete: more flags find more errors, and more false ones.",
-)  # fmt: skip
 @option(
     "--trust", is_flag=True, group="Output",
     help="Say how far the flags can be believed on this text: plant errors in some of its segments "
@@ -69,8 +63,8 @@ _MAX_NAMED = 20
 @kept_options
 @option(
     "--fail-above", type=Percentage(0, 100), metavar="PERCENT", group="Output",
-    help="End with exit status 3 if significantly more segments have an error than if this "
-    "percentage of them had one, or if more have one that is no guess; and name them.",
+    help="End with exit status 3 if more than this percentage of segments can be expected to have "
+    "an error, or have one for certain; and name them.",
 )  # fmt: skip
 @model_option
 @source_option
@@ -85,7 +79,6 @@ def omissions(
     model: str | None,
     unaligned: bool,
     additions: bool,
-    false_alarms: float,
     trust: bool,
     keep: str | None,
     reject: str | None,
@@ -97,22 +90,23 @@ def omissions(
     """Find source words that an output leaves out, or words that it adds.
 
     HYP is a file with one segment per line ('-' reads standard input; .gz and .zst files are
-    unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are
-    flagged, and the worst of them; outputs that translate nothing, such as copies and refusals,
-    count. With --sentence-level it prints each segment's score and the spans of source words that
-    are missing, with numbers of words from 1; JSON has the characters of the line instead, from 0.
+    unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are more
+    likely wrong than not, the percentage that can be expected to have an omission, and the worst of
+    them; outputs that translate nothing, such as copies and refusals, count. With --sentence-level
+    it prints each segment's score and the spans of source words that are missing, with numbers of
+    words from 1; JSON has the characters of the line instead, from 0.
     Lists of errors have other errors with a name, too.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
     omissions unless there is a --ref or --peer. Outputs of other systems rank the segments better,
     and three make flags surer, but an omission that all of them share is not found.
 
-    A segment is flagged if so few complete translations of its length have a span of missing words
-    as strong (--false-alarms), and if its score is above that of three or more peers, if there are
-    some and no --ref. The model learns this from its training text, and the text at hand
-    adapts it: most outputs are taken to be complete. Free translation, another domain than the
-    model's, and names left as they are look like omissions, too. The probability of an omission
-    follows from this and from the share of flagged segments.
+    A segment is flagged if an omission is more likely than not; with three or more different peers
+    and no --ref, if its score is far above theirs. The probability follows from how few complete
+    translations of its length have a span of missing words as strong, and from how often that
+    happens in the text at hand. The model learns the first from its training text, and the text at
+    hand adapts it: most outputs are taken to be complete. Free translation, another domain than the
+    model's, and names left as they are look like omissions, too.
 
     With --unaligned, whole lines and passages that are missing come first, and --fail-above, --keep
     and --reject judge documents: by the percentage of the source's words in missing lines, or with
@@ -133,17 +127,16 @@ def omissions(
         )
     if additions and ref:
         raise click.UsageError("--additions compares HYP and source; leave out --ref")
-    aligner, share = Aligner.load(model), false_alarms / 100
-    metric = Additions(aligner, share) if additions else Omissions(aligner, share)
+    aligner = Aligner.load(model)
+    metric = Additions(aligner) if additions else Omissions(aligner)
     with progress_bar("finding errors") as progress:
         test_set = Texts({hyp.name: hyp}, ref, src, peers)
         features = [Documents("none", aligner)] if unaligned else []
         result = Evaluation(test_set, {metric.name: metric}, features).run(progress)
-    named_errors, documents = result.of(NamedErrors), result.of(Documents)
-    errors = named_errors.by_system[result.systems[0]] if named_errors else {}
-    flagged = result.statistics_of(metric.name)[:, 0].astype(bool).tolist()
-    reasons = reasons_of(errors, flagged, metric.kinds[0].error)
-    report = _report(result, output, flagged, reasons, unaligned=unaligned)
+    documents = result.of(Documents)
+    evidence = list(result.evidence_of(metric.name))
+    reasons = [item.detail["reason"] for item in evidence]
+    report = _report(result, output, reasons)
     cuts = documents.by_output[result.systems[0]] if documents else ()
     if cuts:
         report = with_passages(report, cuts)
@@ -156,77 +149,62 @@ def omissions(
         gate_documents(cuts, fail_above, keep, reject, additions=additions)
         return
     if keep or reject:
-        evidence = list(result.evidence_of(metric.name))
         scores = [item.score for item in evidence]
         figures = {"score": scores, "probability": [item.probability for item in evidence]}
         write_kept(result.texts or test_set, reasons, figures, keep=keep, reject=reject)
     if fail_above is not None:
-        _close_gate(result, flagged, errors, share, fail_above)
+        _close_gate(result, evidence, fail_above)
 
 
-def _report(
-    result: Result,
-    output: ScoreOutput,
-    flagged: Sequence[bool],
-    reasons: Sequence[str],
-    *,
-    unaligned: bool,
-) -> Report:
-    """The segments if they were asked for, or how many are flagged."""
+def _report(result: Result, output: ScoreOutput, reasons: Sequence[str]) -> Report:
+    """The segments if they were asked for, or how many are more likely wrong than not."""
     if not output.by_segment:
-        return _flag_report(result, flagged, reasons, output.resamples)
+        return _flag_report(result, reasons, output.resamples)
     (name,) = result.metrics
     return segment_report(
         result.score(name),
-        # Lines that were left out are no empty outputs.
-        segments_of(result, None if unaligned else reasons),
+        segments_of(result),
         worst=output.worst,
-        has_error=flagged if unaligned else [*map(bool, reasons)],
+        has_error=[*map(bool, reasons)],
         show_texts=not output.sentence_level,
     )
 
 
-def _close_gate(
-    result: Result,
-    flagged: Sequence[bool],
-    errors: Mapping[int, Sequence[NamedError]],
-    false_alarms: float,
-    fail_above: float,
-) -> None:
+def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: float) -> None:
     """End the run if too many segments have an error.
 
     Args:
         result: What was measured.
-        flagged: Whether each segment is flagged.
-        errors: The errors of whole outputs that have a name, by segment from 0.
-        false_alarms: The share of complete translations that are flagged by mistake.
+        evidence: What was found in each segment.
         fail_above: The percentage of segments that may have an error.
     """
-    ((name, metric),) = result.metrics.items()
-    alarm_rates = [item.detail["chance"][0] for item in result.evidence_of(name)]
-    bad = [number for number, is_flagged in enumerate(flagged) if is_flagged or number in errors]
-    counted = []
-    for number in bad:
-        if number in errors and main_error(errors[number]).kind not in GUESSES:
-            counted.append(0.0)  # certain
-        else:
-            counted.append(alarm_rates[number] if flagged[number] else 1.0)
-    complete = math.prod(1 - rate for rate in (false_alarms, *GUESSES.values()))
-    test = judge_flags(len(flagged), counted, 1 - complete, fail_above / 100)
-    kinds = Counter({metric.kinds[0].error: sum(flagged)})
-    kinds.update(main_error(several).kind for several in errors.values())
-    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-    message = (
-        f"{len(bad)} of {len(flagged)} segments have an error{f' ({listed})' if listed else ''}"
-        f"; {test.expected:.1f} would be expected if {fail_above:g}% had one, with false "
-        f"alarms ({format_p(test.p_value)})"
+    (fitted,) = result.fitted.values()
+    assert isinstance(fitted, FittedFlags)
+    share = estimate_share(
+        np.array([item.probability for item in evidence]),
+        np.array([item.detail["is_certain"][0] for item in evidence]),
+        fail_above / 100,
+        fitted.finder.adaptations[0].complete,
     )
-    if not test.is_above:
+    bad = [number for number, item in enumerate(evidence, start=1) if item.detail["reason"]]
+    kinds = Counter(evidence[number - 1].detail["reason"].partition(":")[0].partition(";")[0]
+                    for number in bad)  # fmt: skip
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    message = (
+        f"{len(bad)} of {len(evidence)} segments are more likely wrong than not"
+        f"{f' ({listed})' if listed else ''}; estimate {100 * share.estimate:.1f}%, "
+        f"limit {fail_above:g}%"
+    )
+    if not share.is_above:
         say(message)
         return
+    why = "the estimate is above the limit"
+    if share.has_too_many_certain:
+        why = f"{share.certain} of {len(evidence)} are wrong for certain"
+        bad = [n for n, item in enumerate(evidence, start=1) if item.detail["is_certain"][0]]
     more = f" and {len(bad) - _MAX_NAMED} more" if len(bad) > _MAX_NAMED else ""
-    numbers = ", ".join(str(number + 1) for number in bad[:_MAX_NAMED])
-    say(f"{message}: segments {numbers}{more}", "failed")
+    numbers = f": segments {', '.join(map(str, bad[:_MAX_NAMED]))}{more}" if bad else ""
+    say(f"{message}; {why}{numbers}", "failed")
     click.get_current_context().exit(CLOSED)
 
 
@@ -238,18 +216,15 @@ def _say_how_many_are_found(result: Result) -> None:
     say("; ".join(filter(None, [str(recall), recall.warning])))
 
 
-def _flag_report(
-    result: Result, flagged: Sequence[bool], reasons: Sequence[str], resamples: int
-) -> Report:
-    """How many segments are flagged, and the strongest span of each of the worst."""
+def _flag_report(result: Result, reasons: Sequence[str], resamples: int) -> Report:
+    """How many segments are more likely wrong than not, and the strongest span of the worst."""
     ((name, metric),) = result.metrics.items()
     score = result.score(name, resamples=resamples)
     report = score_report([score])
     (scores,) = report.tables
-    strength = {
-        i: value or 0.0 for i, value in enumerate(result.segment_scores(name)) if flagged[i]
-    }
-    worst = sorted(strength, key=lambda i: -strength[i])[:WORST]
+    ranks = [value or 0.0 for value in result.segment_scores(name)]
+    bad = [index for index, reason in enumerate(reasons) if reason]
+    worst = sorted(bad, key=lambda index: -ranks[index])[:WORST]
 
     def row(index: int) -> tuple[Cell, ...]:
         marks = result.evidence(name)[index][0].marks
@@ -258,11 +233,12 @@ def _flag_report(
         return index + 1, _shortened(words, 36), _shortened(written, 30)
 
     interval = score.interval
-    between = f", 95% interval {interval.low:.1f} to {interval.high:.1f}" if interval else ""
+    between = f" (95% interval {interval.low:.1f} to {interval.high:.1f})" if interval else ""
     flags = Table(
         (),
         [],
-        f"{sum(flagged)} of {len(flagged)} segments flagged ({score.score:.1f} %{between})",
+        f"{len(bad)} of {len(reasons)} segments are more likely wrong than not; "
+        f"{score.score:.1f}{between} {result.fitted[name].meaning}",
         signatures=scores.signatures,
         formats=PEOPLE,
     )
