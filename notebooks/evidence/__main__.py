@@ -24,6 +24,7 @@ from flags import false_alarms, labelled_tables
 from intervals import SAMPLES, intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors, untranslated
+from padding import padding_tables
 from peers import peer_tables
 from questions import when_it_misleads, which_score
 from repetitions import repetition_areas
@@ -103,6 +104,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "untranslated": untranslated(data, corpora[0]),
         **labelled_tables(data, corpora[0]),
         **known_truth(data, corpora[0]),
+        **padding_tables(corpora[0]),
         **loop_tables(data),
     }
 
