@@ -30,7 +30,6 @@ ARROWS = {
     "core": "version",
     "attention": "core",
     "torch": "core attention",
-    "plotting": "core attention",
     "registry": "core",
     "align": "fast_align_wrapper core",
     "repetition": "core",
@@ -39,6 +38,7 @@ ARROWS = {
     "outputs": "core align repetition",
     "coverage": "fast_align_wrapper core align documents outputs",
     "attention_maps": "fast_align_wrapper core align",
+    "plotting": "core attention attention_maps",
     "comparison": "fast_align_wrapper version core plotting registry align documents outputs "
     "coverage attention_maps",
     "api": "core align repetition quality documents outputs coverage",

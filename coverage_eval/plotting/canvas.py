@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import re
+import textwrap
 import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,7 +18,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import fontManager
+from matplotlib.font_manager import (
+    FontProperties,
+    findfont,
+    findSystemFonts,
+    fontManager,
+    get_font,
+)
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
@@ -33,19 +41,27 @@ GRID = "#E3E3E3"
 
 _MAX_LABEL = 28  # characters
 
-_SCRIPTS = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC", "Sans SC", "PingFang",
-         "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD", "Nanum",
-         "Devanagari", "Kohinoor", "Lohit", "Mangal", "Emoji", "Symbola")  # fmt: skip
-"""Parts of the names of fonts for Chinese, Japanese, Korean, Hindi and emoji."""
+_PREFERRED = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC",
+              "Sans SC", "PingFang", "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD",
+              "Nanum")  # fmt: skip
+"""Parts of the names of fonts for Chinese, Japanese and Korean, the first choice first."""
+
+_EAST_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
+
+_SMALLEST_CELL = 1.5  # points; smaller cells cannot be told apart in print
 
 
 class Picture(Figure):
     """A figure that shows itself in a notebook with any backend, without pyplot."""
 
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Write the figure; PDF has TrueType fonts, as publishers ask, in place of type 3."""
+        with single_glyph_warning(), mpl.rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
+            super().savefig(fname, **options)
+
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        with single_glyph_warning():
-            self.savefig(buffer, format="png")
+        self.savefig(buffer, format="png")
         return buffer.getvalue()
 
 
@@ -74,27 +90,70 @@ def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
     return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
 
 
-def plain_text() -> dict[str, Any]:
-    r"""Return the style of every text from outside: a ``$`` or ``\`` starts no formula.
+def points(size: float) -> float:
+    """A font's size for ``rcParams["font.size"]``, from that for Matplotlib's default of 10."""
+    return size * float(mpl.rcParams["font.size"]) / 10
 
-    The families are those of ``rcParams["font.family"]``, and then installed ones for Chinese,
-    Japanese, Korean, Hindi and emoji: Matplotlib draws each character with the first family that
-    has it.
+
+def plain_text(*texts: str) -> dict[str, Any]:
+    r"""Return the style of texts from outside: a ``$`` or ``\`` starts no formula.
+
+    The families are those of ``rcParams["font.family"]``, and then installed ones that have the
+    other characters: Matplotlib draws each character with the first family that has it.
     """
-    families = [*mpl.rcParams["font.family"], *_script_families()]
+    families = [*mpl.rcParams["font.family"]]
+    missing = {c for text in texts for c in text if not c.isspace()}
+    for family in families:
+        missing = _missing(findfont(FontProperties(family=[family])), missing)
+    families += _families_with("".join(sorted(missing)))
     return {"fontfamily": families, "parse_math": False, "usetex": False}
 
 
+def _missing(font: Any, characters: set[str]) -> set[str]:
+    """Those of the characters that a font lacks."""
+    face = get_font(font)
+    return {c for c in characters if not face.get_char_index(ord(c))}
+
+
 @cache
-def _script_families() -> tuple[str, ...]:
-    names = sorted({entry.name for entry in fontManager.ttflist})
-    return tuple(name for part in _SCRIPTS for name in names if part in name)
+def _families_with(characters: str) -> tuple[str, ...]:
+    """Installed families that have these characters, as far as there are some.
+
+    Fonts that were installed after Matplotlib listed them are added when a character is missing.
+    """
+    missing = set(characters)
+    found: list[str] = []
+    for is_last in (False, True):
+        for entry in sorted(fontManager.ttflist, key=_preference):
+            if not missing:
+                return tuple(found)
+            left = _missing(entry.fname, missing)
+            if left != missing and "Last Resort" not in entry.name:
+                found.append(entry.name)
+                missing = left
+        if not is_last:
+            _add_new_fonts()
+    return tuple(found)
+
+
+def _preference(entry: Any) -> tuple[int, bool, str]:
+    ranks = (rank for rank, part in enumerate(_PREFERRED) if part in entry.name)
+    return next(ranks, len(_PREFERRED)), "Sans" not in entry.name, entry.name
+
+
+@cache
+def _add_new_fonts() -> None:
+    known = {entry.fname for entry in fontManager.ttflist}
+    for path in findSystemFonts():
+        if path not in known:
+            with contextlib.suppress(Exception):  # kinds of fonts that Matplotlib cannot read
+                fontManager.addfont(path)
 
 
 def write(ax: Axes, text: str, point: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
     """Write a text verbatim, ``offset`` points from a point; ``style`` is for Matplotlib's Text."""
     x, y = np.asarray(point, dtype=np.float64).tolist()
-    style = {"fontsize": 8, "ha": "center", **plain_text(), **style}
+    style = {"fontsize": 8, "ha": "center", **plain_text(text), **style}
     ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
 
 
@@ -105,12 +164,27 @@ def shorten(word: str) -> str:
     return f"{word[: _MAX_LABEL - 9]}…{word[-8:]}"
 
 
-def longest_label(words: Sequence[str]) -> float:
-    """Return the approximate length in inches of the longest word's label."""
+def longest_label(words: Sequence[str], size: float = 9) -> float:
+    """Return the approximate length in inches of the longest label of this size in points."""
     ems = (
         sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
     )
-    return 0.085 * max(ems, default=0)
+    return 0.0095 * size * max(ems, default=0)
+
+
+def wrapped(text: str, inches: float, size: float) -> str:
+    """Break a text of this size in points into lines of about that length."""
+    return "\n".join(textwrap.wrap(text, max(int(inches / (0.0085 * size)), 12)))
+
+
+def warn_of_small_cells(side: float, width: float) -> None:
+    """Warn if cells with sides of that many inches cannot be told apart in print."""
+    if side * 72 < _SMALLEST_CELL:
+        warnings.warn(
+            f"a cell of the map is only {max(side, 0) * 72:.1f} points wide: a width of {width:g} "
+            "inches is too little for so many words",
+            stacklevel=4,
+        )
 
 
 @contextlib.contextmanager
@@ -124,19 +198,38 @@ def single_glyph_warning() -> Iterator[None]:
             yield
     finally:
         logger.removeFilter(_is_no_search)
-    missing = [str(warning.message) for warning in caught if "missing from" in str(warning.message)]
+    missing = []
     for warning in caught:
-        if "missing from" not in str(warning.message):
+        if "missing from" in str(warning.message):
+            missing.append(str(warning.message))
+        else:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         warnings.warn(
-            f"{missing[0]}{more}; install one that has them, such as Noto Sans CJK, Noto Sans "
-            "Devanagari or Noto Emoji",
-            stacklevel=3,
+            f"{missing[0]}{more}; install fonts that have them, such as {_fonts_for(missing)}",
+            stacklevel=4,
         )
+
+
+def _fonts_for(messages: Sequence[str]) -> str:
+    """Fonts for the missing characters, whose numbers are the first in Matplotlib's messages.
+
+    >>> _fonts_for(["Glyph 2325 (DEVANAGARI LETTER KA) missing", "Glyph 128516 (…) missing"])
+    'Noto Emoji, Noto Sans Devanagari'
+    """
+    characters = (chr(int(number)) for number in re.findall(r"Glyph (\d+)", " ".join(messages)))
+    return ", ".join(sorted({_font_for(character) for character in characters}))
+
+
+def _font_for(character: str) -> str:
+    """A font that has this character, as far as its name shows."""
+    if unicodedata.category(character)[0] not in "LM":
+        return "Noto Emoji"
+    script = unicodedata.name(character, "Symbols").split()[0]
+    return f"Noto Sans {'CJK' if script in _EAST_ASIAN else script.title()}"
 
 
 def _is_no_search(record: logging.LogRecord) -> bool:

@@ -54,14 +54,10 @@ def save_figure(
     """
     import matplotlib as mpl
 
-    from coverage_eval.plotting.canvas import single_glyph_warning
-
     ending = checked_ending(path)
-    # Without a salt, SVG numbers its parts at random. Texts stay texts: in SVG, and in PDF as
-    # TrueType, which publishers ask for in place of type 3.
-    how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none",
-                          "pdf.fonttype": 42})  # fmt: skip
-    with atomic_path(path) as temporary, single_glyph_warning(), how:
+    # Without a salt, SVG numbers its parts at random. Texts stay texts.
+    how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none"})
+    with atomic_path(path) as temporary, how:
         picture.figure.figure.savefig(
             temporary,
             format=ending[1:],

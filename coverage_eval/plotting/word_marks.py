@@ -26,7 +26,8 @@ _SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
 _THRESHOLD = 0.2
 """A source word with less attention in all is marked; that of one target word in all is 1."""
 
-_MAX_FONT, _MIN_FONT = 9.0, 6.0  # points, of words
+_MAX_FONT, _MIN_FONT = 9.0, 6.0  # points of words, if rcParams["font.size"] is 10
+_MAX_LABELLED, _FEW = 60, 5  # words up to which all may be labelled; of more, every fifth is
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
 
 # Line styles differ as well, for readers and printers without colour.
@@ -63,14 +64,15 @@ def mark_words(
         outside = [position for position in positions if not 0 <= position < len(words)]
         if outside:
             raise DataError(f"{kind} position {outside[0]} is not in 0 to {len(words) - 1}")
-        _word_ticks(ax, "x" if axis == "x" else "y", words, positions, _MARKS[kind]["edgecolor"])
+        label_words(ax, "x" if axis == "x" else "y", words, positions, _MARKS[kind]["edgecolor"])
         _outline(ax, kind, positions, len(source), len(hypothesis))
         if positions:
             handles.append(Patch(label=meanings[kind], **_mark_style(kind)))
     if handles:
         ax.legend(
             handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
-            fontsize=8, borderaxespad=0.5, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
+            fontsize=canvas.points(8), borderaxespad=0.5, borderpad=0.1, labelspacing=0.2,
+            handlelength=1.2,
         )  # fmt: skip
     return len(handles)
 
@@ -104,8 +106,12 @@ def dropped_positions(coverage: NDArray[np.float64], source: Sequence[str]) -> t
     return tuple(int(j) for j in below if source[int(j)] not in _SPECIAL_TOKENS)
 
 
-def _word_ticks(
-    ax: Axes, axis: Literal["x", "y"], words: Sequence[str], marked: Sequence[int], colour: str
+def label_words(
+    ax: Axes,
+    axis: Literal["x", "y"],
+    words: Sequence[str],
+    marked: Sequence[int] = (),
+    colour: str = canvas.INK,
 ) -> None:
     """Label positions 0, 1, … of an axis, with its final limits and aspect, with words.
 
@@ -114,12 +120,17 @@ def _word_ticks(
     number.
     """
     room = canvas.axis_length(ax, axis) / max(len(words), 1)
-    size = min(max(room / _LINE_HEIGHT, _MIN_FONT), _MAX_FONT)
+    size = fitting_size(room)
     # A small tolerance, so that a size that just fits leaves out no label.
-    positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), marked)
+    step = math.ceil(size * _LINE_HEIGHT / room - 1e-6)
+    if len(words) > _MAX_LABELLED:
+        step = max(step, _FEW)
+    positions = labelled_positions(len(words), step, marked)
     axis_object = ax.xaxis if axis == "x" else ax.yaxis
     axis_object.set_ticks(
-        positions, labels=[canvas.shorten(words[i]) for i in positions], **canvas.plain_text()
+        positions,
+        labels=[canvas.shorten(words[i]) for i in positions],
+        **canvas.plain_text(*words),
     )
     axis_object.set_tick_params(length=0, labelsize=size)
     for position, label in zip(positions, axis_object.get_ticklabels(), strict=True):
@@ -132,7 +143,14 @@ def _word_ticks(
         shown, filled = (len(list(filter(None, some))) for some in
                          ([words[i] for i in positions], words))  # fmt: skip
         name += f" ({shown} of {filled} words are labelled)"
-    axis_object.set_label_text(name, fontsize=8)
+    size = canvas.points(8)
+    name = canvas.wrapped(name, canvas.axis_length(ax, axis), size)
+    axis_object.set_label_text(name, fontsize=size)
+
+
+def fitting_size(room: float) -> float:
+    """The size in points of labels that have this many inches each; a legible one at least."""
+    return min(max(room / _LINE_HEIGHT, canvas.points(_MIN_FONT)), canvas.points(_MAX_FONT))
 
 
 def _turn(label: Any) -> None:

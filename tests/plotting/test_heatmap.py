@@ -2,10 +2,12 @@
 
 from itertools import pairwise
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, canvas
 
@@ -185,3 +187,79 @@ def test_a_dollar_starts_no_formula():
 def test_arrays_that_are_not_attention_are_refused(weights, message):
     with pytest.raises(DataError, match=message):
         attention_heatmap(weights, SOURCE, CSPARSEMAX)
+
+
+def test_heads_and_layers_are_one_grid_with_one_scale_and_words_at_its_edges():
+    heads = np.stack([sparse_map(SOFTMAX), 0.5 * sparse_map(SOFTMAX)])
+    grid = attention_heatmap(np.stack([heads, heads, heads]), SOURCE, SOFTMAX).figure
+    maps = [ax for ax in grid.axes if ax.images]
+    assert [ax.get_title() for ax in maps] == ["head 1", "head 2"] + [""] * 4
+    assert [ax.get_ylabel() for ax in maps[::2]] == ["layer 1", "layer 2", "layer 3"]
+    assert [labels(ax.yaxis) == SOURCE for ax in maps] == [True, False] * 3
+    assert [labels(ax.xaxis) == SOFTMAX for ax in maps] == [False] * 4 + [True] * 2
+    assert len({ax.images[0].get_clim() for ax in maps}) == 1
+    assert len(grid.axes) == 7, "one colour bar"
+    row = attention_heatmap(heads, SOURCE, SOFTMAX, scale="max", colorbar=False).figure
+    assert [ax.get_ylabel() for ax in row.axes] == ["", ""]
+    assert {ax.images[0].get_clim() for ax in row.axes} == {(0, 1)}
+    image = pixels(row)
+    assert cell_colour(row.axes[1], 7, 2, image) == (255, 255, 255)
+    with pytest.raises(TypeError, match="a grid of heads has no marks"):
+        attention_heatmap(heads, SOURCE, SOFTMAX, repeated=())
+    with pytest.raises(DataError, match=r"shape \(1, 1, 2, 10, 10\)"):
+        attention_heatmap(heads[None, None], SOURCE, SOFTMAX)
+
+
+def test_a_column_of_a_paper_is_as_wide_as_it_says_and_too_many_words_are_said():
+    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, width=3.25, colorbar=False)
+    assert ax.figure.get_size_inches()[0] == 3.25
+    assert not ax.child_axes
+    words = [f"w{i}" for i in range(150)]
+    with pytest.warns(UserWarning, match="points wide: a width of 3.25 inches is too little"):
+        attention_heatmap(np.eye(150), words, words, width=3.25)
+
+
+def test_fonts_are_as_large_as_the_setting_says():
+    sizes = {}
+    for size in (10, 7):
+        with mpl.rc_context({"font.size": size}):
+            ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
+            texts = (ax.xaxis.label, ax.get_xticklabels()[0], ax.child_axes[0].yaxis.label)
+            sizes[size] = [text.get_fontsize() for text in texts]
+    assert sizes[7] == pytest.approx([0.7 * size for size in sizes[10]])
+
+
+def test_colour_maps_have_no_white_but_for_zero():
+    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, cmap="viridis")
+    assert cell_colour(ax, 7, 2, pixels(ax.figure)) == (255, 255, 255)
+    for cmap in ("Greys_r", "RdBu"):
+        with pytest.raises(DataError, match=f"{cmap} has white for some weights"):
+            attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, cmap=cmap)
+    with pytest.raises(DataError, match="'no such map' is not a"):
+        attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, cmap="no such map")
+
+
+def test_thin_weights_of_long_sentences_are_grey_and_every_fifth_word_has_a_label():
+    words = [f"w{i}" for i in range(61)]
+    weights = np.full((61, 61), 0.25 / 60)
+    np.fill_diagonal(weights, 0.75)
+    weights[0, 60] = 0
+    ax = attention_heatmap(weights, words, words)
+    image = pixels(ax.figure)
+    red, green, blue = cell_colour(ax, 3, 40, image)
+    assert red == green == blue < 255
+    assert cell_colour(ax, 60, 0, image) == (255, 255, 255)
+    assert labels(ax.xaxis) == words[::5]
+    assert max(ax.figure.get_size_inches()) < 11
+    assert "grey: below 0.02" in ax.child_axes[0].get_ylabel()
+
+
+def test_sources_in_other_subwords_are_merged_to_words():
+    first = AttentionMap([[0.5, 0.3, 0.2]], ("Haus@@", "tür", "auf"), ("open",))
+    second = AttentionMap([[0.6, 0.4]], ("▁Haustür", "▁auf"), ("▁open",))
+    left, right = attention_heatmaps_side_by_side((first, second))
+    assert labels(left.yaxis) == labels(right.yaxis) == ["Haustür", "auf"]
+    assert np.allclose(left.images[0].get_array(), [[0.8], [0.2]])
+    other = AttentionMap([[0.6, 0.4]], ("▁Tür", "▁auf"), ("▁open",))
+    with pytest.raises(DataError, match="different source words"):
+        attention_heatmaps_side_by_side((first, other))

@@ -1,0 +1,137 @@
+"""Cells of attention maps: colours, which are common to all maps of a picture, and their bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, PowerNorm
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from coverage_eval.core.errors import DataError
+from coverage_eval.plotting import Scale, canvas
+from coverage_eval.plotting.word_marks import MAX_SHORT
+
+_MAX_SHARP = 700  # words on a side up to which a pixel of a long map shows one cell
+_FLOOR = 0.02
+"""On the scale of long sentences, smaller weights are grey: those of a softmax would else tint all
+of its map."""
+_GREY = "#EAEAEA"
+
+
+def known_scale(scale: Scale, *lengths: int) -> Scale:
+    """The scale of ``auto`` for sentences of these lengths.
+
+    Raises:
+        DataError: an unknown scale.
+    """
+    if scale not in get_args(Scale):
+        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
+    if scale == "auto":
+        return "sqrt" if max(lengths) > MAX_SHORT else "fixed"
+    return scale
+
+
+@dataclass(frozen=True)
+class Colours:
+    """What colour a weight has."""
+
+    norm: Normalize
+    cmap: Colormap
+
+
+def colours_of(maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap) -> Colours:
+    """The colours of all maps of a picture: a weight has the same one in each."""
+    largest = max(float(weights.max(initial=0.0)) for weights in maps)
+    if scale == "sqrt":
+        norm: Normalize = PowerNorm(0.5, vmin=_FLOOR, vmax=1.0)
+    else:
+        norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
+    return Colours(norm, attention_colormap(cmap))
+
+
+def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
+    """Tints of a colour map that begin well off white; masked cells (weight zero) are white.
+
+    The smallest positive weight is visibly tinted, so that a sparse map differs from one that is
+    merely small, as in Figure 2 of Malaviya et al. (2018): "white means zero attention".
+
+    Raises:
+        DataError: an unknown colour map, or one that has white for some weights.
+    """
+    try:
+        tints = mpl.colormaps.get_cmap(cmap)(np.linspace(0.18, 1.0, 256))
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    name = cmap if isinstance(cmap, str) else cmap.name
+    if (tints[:, :3].min(axis=1) > 0.95).any():
+        raise DataError(
+            f"the colour map {name} has white for some weights, but white means exactly zero: "
+            "choose one such as Blues, Greys or viridis"
+        )
+    colormap = LinearSegmentedColormap.from_list("coverage_eval_attention", tints)
+    return colormap.with_extremes(bad="white", under=_GREY)
+
+
+def draw_cells(ax: Axes, weights: NDArray[np.float64], colours: Colours) -> None:
+    """Draw ``[target, source]`` weights, source down; a map without words is a note."""
+    rows, columns = weights.shape[1], weights.shape[0]
+    ax.tick_params(which="both", length=0)
+    ax.grid(visible=False)
+    if weights.size == 0:
+        ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
+        text, rotation = ("empty hypothesis", 90) if rows else ("empty source", 0)
+        ax.text(
+            0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center",
+            fontsize=canvas.points(8), rotation=rotation,
+        )  # fmt: skip
+        return
+    ax.imshow(
+        np.ma.masked_equal(weights.T, 0.0),
+        cmap=colours.cmap,
+        norm=colours.norm,
+        origin="upper",
+        aspect=cell_aspect(rows, columns),
+        # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
+        interpolation="nearest" if max(rows, columns) <= _MAX_SHARP else "antialiased",
+        interpolation_stage="rgba",
+    )
+    if max(rows, columns) <= MAX_SHORT:
+        style: dict[str, Any] = {"colors": canvas.GRID, "linewidth": 0.5, "zorder": 2}
+        ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **style)
+        ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **style)
+
+
+def cell_aspect(rows: int, columns: int) -> Literal["equal", "auto"]:
+    """Return ``equal`` for square cells; in a very oblong grid they would be tiny."""
+    return "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
+
+
+def draw_scale(figure: Figure, colours: Colours, scale: Scale, height: float, **place: Any) -> None:
+    """Draw the colour bar; ``place`` is for Matplotlib's ``colorbar``, and the height in inches."""
+    ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [_FLOOR, 0.05, 0.1, 0.25, 0.5, 1]}
+    if height < 2.0:
+        ticks = {"fixed": [0, 0.5, 1], "sqrt": [_FLOOR, 0.1, 0.25, 0.5, 1]}
+    if height < 1.0:
+        ticks = {"fixed": [0, 1], "sqrt": [_FLOOR, 1]}
+    # Zero itself is white: the lowest tint is that of the smallest positive weight.
+    bar = figure.colorbar(
+        ScalarMappable(colours.norm, colours.cmap),
+        ticks=ticks.get(scale),
+        extend="min" if scale == "sqrt" else "neither",
+        format=lambda weight, _: f"{weight:g}" if weight else ">0",
+        **place,
+    )
+    bar.ax.tick_params(labelsize=canvas.points(8))
+    kind = {"fixed": "", "max": "up to the largest, ",
+            "sqrt": f"square-root scale, grey: below {_FLOOR:g}, "}[scale]  # fmt: skip
+    size = canvas.points(8)
+    label = canvas.wrapped(f"attention ({kind}white: exactly 0)", height, size)
+    bar.set_label(label, fontsize=size)
+    bar.outline.set_visible(False)
