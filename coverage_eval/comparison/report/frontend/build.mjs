@@ -1,7 +1,8 @@
 // Makes the bundle that the package carries; with --tests, the tests instead.
-import { build } from "esbuild";
+
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { build } from "esbuild";
 
 const here = import.meta.dirname;
 
@@ -22,7 +23,9 @@ async function bundle() {
 
 if (process.argv.includes("--tests")) {
   await build({
-    entryPoints: readdirSync(join(here, "tests")).filter((name) => name.endsWith(".test.ts")).map((name) => join(here, "tests", name)),
+    entryPoints: readdirSync(join(here, "tests"))
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => join(here, "tests", name)),
     bundle: true,
     platform: "node",
     format: "esm",

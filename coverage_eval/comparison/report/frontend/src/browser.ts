@@ -3,9 +3,9 @@
 import type { Contents, Data, Metric } from "./data";
 import { checkbox, choice, figure, h, shownText } from "./dom";
 import { VirtualList } from "./list";
-import { select } from "./select";
 import { type Scores, segmentElement } from "./segment";
-import { type View, defaultView, formatView, isWorstHigh, listedMetric, parseView } from "./view";
+import { select } from "./select";
+import { defaultView, formatView, isWorstHigh, listedMetric, parseView, type View } from "./view";
 
 const SNIPPET = 160;
 /** Milliseconds without typing before a search begins. */
@@ -23,7 +23,11 @@ export class Browser {
   private searching = new AbortController();
   private drawn = 0;
   private columns = new Map<string, Column>();
-  private readonly form = h("form", { class: "filters", "aria-label": "Search, order and marks", onsubmit: (event: Event) => event.preventDefault() });
+  private readonly form = h("form", {
+    class: "filters",
+    "aria-label": "Search, order and marks",
+    onsubmit: (event: Event) => event.preventDefault(),
+  });
   private readonly count = h("p", { class: "count", role: "status" });
   private readonly only = h("p", { class: "found" });
   private readonly head = h("div", { class: "row head", role: "group", "aria-label": "Sort by" });
@@ -34,16 +38,23 @@ export class Browser {
   private readonly pane = h("div", { class: "pane", tabindex: 0, role: "region", "aria-label": "The open segment" });
   private readonly snippets = new Map<number, string>();
 
-  constructor(private readonly root: HTMLElement, private readonly contents: Contents, private readonly data: Data) {
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly contents: Contents,
+    private readonly data: Data,
+  ) {
     this.view = parseView(location.hash.slice(1), contents) ?? defaultView(contents);
     this.list = new VirtualList(
-      "Segments", (item, row) => this.fill(item, row), (position) => this.open(position),
+      "Segments",
+      (item, row) => this.fill(item, row),
+      (position) => this.open(position),
     );
   }
 
   async start(): Promise<void> {
     this.root.replaceChildren(
-      this.form, this.count,
+      this.form,
+      this.count,
       this.only,
       h("div", { class: "panes" }, h("div", { class: "lists" }, this.head, this.list.element), this.pane),
     );
@@ -100,7 +111,9 @@ export class Browser {
     // In a notebook's frame there is no address to change.
     try {
       history[isStep ? "pushState" : "replaceState"](null, "", `#${formatView(this.view, this.contents)}`);
-    } catch { /* nothing to share */ }
+    } catch {
+      /* nothing to share */
+    }
   }
 
   private async update(): Promise<void> {
@@ -125,7 +138,9 @@ export class Browser {
 
   private countFlags(): string {
     const flags = this.columns.get(this.view.whose)?.flags;
-    return flags ? `; ${this.metric.name} flags ${count(flags.filter(Boolean).length)} of ${this.label(this.view.whose)}` : "";
+    return flags
+      ? `; ${this.metric.name} flags ${count(flags.filter(Boolean).length)} of ${this.label(this.view.whose)}`
+      : "";
   }
 
   /** Position of the open segment in the list; the first is open if none was chosen. */
@@ -148,7 +163,8 @@ export class Browser {
     const columns = new Map<string, Column>();
     for (const system of this.contents.systems.filter((name) => show.includes(name) || name === whose)) {
       columns.set(system, {
-        scores: await this.data.scores(this.metric.name, system), flags: await this.data.flags(this.metric.name, system),
+        scores: await this.data.scores(this.metric.name, system),
+        flags: await this.data.flags(this.metric.name, system),
       });
     }
     return columns;
@@ -159,19 +175,40 @@ export class Browser {
     const { sort, whose, descending } = this.view;
     const { name: metric } = this.metric;
     this.head.style.setProperty("--systems", String(this.columns.size));
-    const column = (name: string, isSorted: boolean, usual: boolean, part: Partial<View>, ...content: (HTMLElement | string)[]) => {
+    const column = (
+      name: string,
+      isSorted: boolean,
+      usual: boolean,
+      part: Partial<View>,
+      ...content: (HTMLElement | string)[]
+    ) => {
       const direction = isSorted ? (descending ? "descending" : "ascending") : "";
-      return h("button", {
-        type: "button", class: "number", "aria-pressed": String(isSorted), "aria-label": `${name}${direction ? `, ${direction}` : ""}`,
-        onclick: () => this.change({ ...part, descending: isSorted ? !descending : usual }),
-      }, ...content, direction && h("span", {}, descending ? " ▼" : " ▲"));
+      return h(
+        "button",
+        {
+          type: "button",
+          class: "number",
+          "aria-pressed": String(isSorted),
+          "aria-label": `${name}${direction ? `, ${direction}` : ""}`,
+          onclick: () => this.change({ ...part, descending: isSorted ? !descending : usual }),
+        },
+        ...content,
+        direction && h("span", {}, descending ? " ▼" : " ▲"),
+      );
     };
     this.head.replaceChildren(
       column("Number", sort === "number", false, { sort: "number" }, "#"),
       h("span", { class: "what" }, h("span", {}, this.contents.text), h("span", {}, metric)),
-      ...[...this.columns.keys()].map((name) => column(
-        `${metric} of ${this.label(name)}`, sort === metric && whose === name, isWorstHigh(this.metric), { sort: metric, whose: name },
-        h("i", { class: "dot", style: `--system: ${this.contents.colours[this.contents.systems.indexOf(name)]}` }), h("bdi", {}, this.label(name)))),
+      ...[...this.columns.keys()].map((name) =>
+        column(
+          `${metric} of ${this.label(name)}`,
+          sort === metric && whose === name,
+          isWorstHigh(this.metric),
+          { sort: metric, whose: name },
+          h("i", { class: "dot", style: `--system: ${this.contents.colours[this.contents.systems.indexOf(name)]}` }),
+          h("bdi", {}, this.label(name)),
+        ),
+      ),
     );
   }
 
@@ -181,11 +218,17 @@ export class Browser {
     const text = h("bdi", { class: "snippet" }, known ?? "…");
     if (known === undefined) void this.readSnippet(item, text);
     row.append(
-      h("span", { class: "number" }, String(item + 1)), text,
+      h("span", { class: "number" }, String(item + 1)),
+      text,
       ...[...this.columns].map(([system, { scores, flags }]) =>
-        h("span", { class: flags?.[item] ? "number flagged" : "number" },
-          h("span", { class: "hidden" }, `${this.label(system)} `), figure(scores[item]),
-          flags?.[item] && h("span", { class: "hidden" }, ", flagged"))),
+        h(
+          "span",
+          { class: flags?.[item] ? "number flagged" : "number" },
+          h("span", { class: "hidden" }, `${this.label(system)} `),
+          figure(scores[item]),
+          flags?.[item] && h("span", { class: "hidden" }, ", flagged"),
+        ),
+      ),
     );
   }
 
@@ -227,7 +270,10 @@ export class Browser {
     }
     const chosen = [view.chosen, view.whose].find((name) => view.show.includes(name)) ?? view.show[0]!;
     const showing = {
-      contents, show: view.show, chosen, kinds: contents.kinds.filter(({ key }) => view.marks.includes(key)),
+      contents,
+      show: view.show,
+      chosen,
+      kinds: contents.kinds.filter(({ key }) => view.marks.includes(key)),
       choose: (system: string) => {
         view.chosen = system;
         this.remember();
@@ -243,27 +289,70 @@ export class Browser {
     const focused = document.activeElement?.id;
     this.form.replaceChildren(
       this.textField(),
-      ...(this.metric.flags ? [checkbox("flagged", "only flagged", view.flagged, (flagged) => this.change({ flagged }))] : []),
-      choice("sort", "Order by", [["number", "number"], ...metrics.map(({ name }): [string, string] => [name, name])], view.sort, (sort) =>
-        this.change({ sort, descending: sort !== "number" && isWorstHigh(metrics.find(({ name }) => name === sort)) })),
-      choice("whose", "of", systems.map((name) => [name, this.label(name)]), view.whose, (whose) =>
-        this.change({ whose, show: view.show.includes(whose) ? view.show : defaultView(contents, whose).show })),
-      h("fieldset", {}, h("legend", {}, "Side by side"), ...systems.map((name, place) =>
-        checkbox(`show-${place}`, this.label(name), view.show.includes(name), (on) => {
-          const show = systems.filter((item) => (item === name ? on : view.show.includes(item)));
-          this.change({ show: show.length ? show : [name] });
-        }))),
-      h("details", { class: "menu", open: this.form.querySelector("details")?.open ?? false }, h("summary", {}, "Marks"), ...contents.kinds.map(({ key, style, meaning }) =>
-        checkbox(`mark-${key}`, h("span", {}, h("mark", { class: `run ${style}` }, key), ` ${meaning}`), view.marks.includes(key), (on) => {
-          view.marks = contents.kinds.map((kind) => kind.key).filter((item) => (item === key ? on : view.marks.includes(item)));
-          this.remember();
-          void this.drawSegment();
-        })), checkbox("letters", "j and k move in the list", this.list.hasLetters, (on) => { this.list.hasLetters = on; })),
+      ...(this.metric.flags
+        ? [checkbox("flagged", "only flagged", view.flagged, (flagged) => this.change({ flagged }))]
+        : []),
+      choice(
+        "sort",
+        "Order by",
+        [["number", "number"], ...metrics.map(({ name }): [string, string] => [name, name])],
+        view.sort,
+        (sort) =>
+          this.change({
+            sort,
+            descending: sort !== "number" && isWorstHigh(metrics.find(({ name }) => name === sort)),
+          }),
+      ),
+      choice(
+        "whose",
+        "of",
+        systems.map((name) => [name, this.label(name)]),
+        view.whose,
+        (whose) =>
+          this.change({ whose, show: view.show.includes(whose) ? view.show : defaultView(contents, whose).show }),
+      ),
+      h(
+        "fieldset",
+        {},
+        h("legend", {}, "Side by side"),
+        ...systems.map((name, place) =>
+          checkbox(`show-${place}`, this.label(name), view.show.includes(name), (on) => {
+            const show = systems.filter((item) => (item === name ? on : view.show.includes(item)));
+            this.change({ show: show.length ? show : [name] });
+          }),
+        ),
+      ),
+      h(
+        "details",
+        { class: "menu", open: this.form.querySelector("details")?.open ?? false },
+        h("summary", {}, "Marks"),
+        ...contents.kinds.map(({ key, style, meaning }) =>
+          checkbox(
+            `mark-${key}`,
+            h("span", {}, h("mark", { class: `run ${style}` }, key), ` ${meaning}`),
+            view.marks.includes(key),
+            (on) => {
+              view.marks = contents.kinds
+                .map((kind) => kind.key)
+                .filter((item) => (item === key ? on : view.marks.includes(item)));
+              this.remember();
+              void this.drawSegment();
+            },
+          ),
+        ),
+        checkbox("letters", "j and k move in the list", this.list.hasLetters, (on) => {
+          this.list.hasLetters = on;
+        }),
+      ),
       h("button", { type: "button", id: "reset", onclick: () => this.change(defaultView(contents)) }, "Clear all"),
     );
     if (focused) this.form.querySelector<HTMLElement>(`#${CSS.escape(focused)}`)?.focus();
     const entry = view.found && [
-      "Only ", h("strong", {}, view.found.replaceAll("-", " ")), " ", h("bdi", {}, `“${shownText(view.entry)}”`), " ",
+      "Only ",
+      h("strong", {}, view.found.replaceAll("-", " ")),
+      " ",
+      h("bdi", {}, `“${shownText(view.entry)}”`),
+      " ",
       h("button", { type: "button", onclick: () => this.change({ found: "", entry: "" }) }, "Show all"),
     ];
     this.only.replaceChildren(...(entry || []));
@@ -272,7 +361,10 @@ export class Browser {
   private textField(): HTMLElement {
     let timer = 0;
     const input = h("input", {
-      id: "text", type: "search", value: this.view.text, size: 18,
+      id: "text",
+      type: "search",
+      value: this.view.text,
+      size: 18,
       oninput: () => {
         clearTimeout(timer);
         timer = window.setTimeout(() => this.change({ text: input.value }), TYPING);

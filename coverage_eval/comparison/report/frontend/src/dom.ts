@@ -5,7 +5,9 @@ type Attributes = Record<string, string | number | boolean | null | ((event: nev
 
 /** An element with attributes, listeners (`onclick` and the like) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -19,7 +21,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 
 /** A select; its entries are values with their names. */
 export function choice(
-  id: string, label: string, entries: [string, string][], value: string, chosen: (value: string) => void,
+  id: string,
+  label: string,
+  entries: [string, string][],
+  value: string,
+  chosen: (value: string) => void,
 ): HTMLElement {
   const select = h("select", { id, onchange: () => chosen(select.value) });
   for (const [entry, name] of entries) {

@@ -1,6 +1,6 @@
 /** A text with words that can be linked, and with runs of words that are marked. */
 
-import { type Steps, type Kind, type Mark, spansOf } from "./data";
+import { type Kind, type Mark, type Steps, spansOf } from "./data";
 import { h, shownText } from "./dom";
 
 /** Longer texts are cut until the reader asks for more. */
@@ -37,7 +37,10 @@ export function runsOf(text: string, marks: Mark[], kinds: Kind[]): Run[] {
   let words: Run[] = [];
   for (const kind of kinds) {
     const own = marks.filter((mark) => mark.kind === kind.key).flatMap((mark) => spansOf(mark.spans));
-    words = merge(words, own.map(([start, end]) => ({ kind, start, end })));
+    words = merge(
+      words,
+      own.map(([start, end]) => ({ kind, start, end })),
+    );
   }
   const runs: Run[] = [];
   let [open, reach]: [Run | null, number] = [null, 0];
@@ -67,7 +70,9 @@ function merge(words: Run[], others: Run[]): Run[] {
 
 /** The text of a run; a long one is cut. */
 export function runText({ text }: Line, { start, end }: Run): string {
-  return end - start > MAX_TOLD ? `${text.slice(start, wordEnd(text, start + MAX_TOLD)).trimEnd()} …` : text.slice(start, end);
+  return end - start > MAX_TOLD
+    ? `${text.slice(start, wordEnd(text, start + MAX_TOLD)).trimEnd()} …`
+    : text.slice(start, end);
 }
 
 /** The last position up to a given one where a word ends, or at least no character is cut. */
@@ -81,7 +86,10 @@ function wordEnd(text: string, position: number): number {
 export function lineElement(target: Line): HTMLElement {
   const { role, text, runs } = target;
   const element = h("p", {
-    class: "words", dir: "auto", role: "group", "aria-label": role,
+    class: "words",
+    dir: "auto",
+    role: "group",
+    "aria-label": role,
     onkeydown: (event: KeyboardEvent) => walk(event, [...target.shown.keys()]),
   });
   const more = h("button", { type: "button", onclick: () => put(MORE_CHARACTERS) });
@@ -117,7 +125,11 @@ function pieces({ text, words, shown }: Line, from: number, to: number): (Node |
     // Several words may be one that a tokeniser writes otherwise.
     if (end <= at || to <= start) continue;
     if (at < start) nodes.push(shownText(text.slice(at, start)));
-    const span = h("span", { class: "word", tabindex: -1 }, shownText(text.slice(Math.max(at, start), Math.min(end, to))));
+    const span = h(
+      "span",
+      { class: "word", tabindex: -1 },
+      shownText(text.slice(Math.max(at, start), Math.min(end, to))),
+    );
     shown.set(span, number);
     nodes.push(span);
     at = Math.min(end, to);

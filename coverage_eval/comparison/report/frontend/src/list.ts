@@ -28,7 +28,10 @@ export class VirtualList {
     this.element = h(
       "div",
       {
-        class: "list", role: "listbox", tabindex: 0, "aria-label": label,
+        class: "list",
+        role: "listbox",
+        tabindex: 0,
+        "aria-label": label,
         onscroll: () => this.draw(),
         onkeydown: (event: KeyboardEvent) => this.key(event),
       },
@@ -74,8 +77,11 @@ export class VirtualList {
     for (let position = first; position < last; position++) {
       const item = this.items[position] as number;
       const row = h("div", {
-        id: `row-${item + 1}`, class: "row", role: "option",
-        "aria-setsize": this.items.length, "aria-posinset": position + 1,
+        id: `row-${item + 1}`,
+        class: "row",
+        role: "option",
+        "aria-setsize": this.items.length,
+        "aria-posinset": position + 1,
         "aria-selected": String(position === this.chosen),
         onclick: () => this.choose(position),
       });
@@ -95,10 +101,14 @@ export class VirtualList {
   private key(event: KeyboardEvent): void {
     const page = this.visible()[1];
     const moves: Record<string, number> = {
-      ArrowDown: this.chosen + 1, ArrowUp: this.chosen - 1,
-      PageDown: this.chosen + page, PageUp: this.chosen - page,
-      Home: 0, End: this.items.length - 1,
-      ...(this.hasLetters && !(event.ctrlKey || event.metaKey || event.altKey) && { j: this.chosen + 1, k: this.chosen - 1 }),
+      ArrowDown: this.chosen + 1,
+      ArrowUp: this.chosen - 1,
+      PageDown: this.chosen + page,
+      PageUp: this.chosen - page,
+      Home: 0,
+      End: this.items.length - 1,
+      ...(this.hasLetters &&
+        !(event.ctrlKey || event.metaKey || event.altKey) && { j: this.chosen + 1, k: this.chosen - 1 }),
     };
     const wanted = moves[event.key];
     if (wanted === undefined || !this.items.length) return;

@@ -2,7 +2,7 @@
 
 import type { Attention, Contents, Kind, Output, Segment } from "./data";
 import { figure, h, shownText } from "./dom";
-import { type Line, line, lineElement, runText, runsOf } from "./line";
+import { type Line, line, lineElement, runsOf, runText } from "./line";
 
 /** Texts of more characters stand below each other, with the source in sight. */
 const LONG = 360;
@@ -44,20 +44,32 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   const shown = order.map((system): Shown => {
     const output = segment.outputs[contents.systems.indexOf(system)] as Output;
     const text = line("output", output.text, output.words);
-    text.runs = runsOf(text.text, output.marks, kinds.filter(({ side }) => side === "output"));
+    text.runs = runsOf(
+      text.text,
+      output.marks,
+      kinds.filter(({ side }) => side === "output"),
+    );
     if (source && system === chosen) source.runs = sourceRuns(source, output, kinds);
     return { system, output, text };
   });
-  const marked = source?.runs.length && show.length > 1
-    ? h("small", {}, " marked: what is missing in ", h("b", {}, h("bdi", {}, labelOf(chosen, contents)))) : null;
-  const text = (item: Line, more: HTMLElement | null = null) => h("div", { class: "text" }, h("h4", {}, item.role, more), lineElement(item));
+  const marked =
+    source?.runs.length && show.length > 1
+      ? h("small", {}, " marked: what is missing in ", h("b", {}, h("bdi", {}, labelOf(chosen, contents))))
+      : null;
+  const text = (item: Line, more: HTMLElement | null = null) =>
+    h("div", { class: "text" }, h("h4", {}, item.role, more), lineElement(item));
   const element = h(
-    "article", { class: isLong ? "segment long" : "segment", "aria-label": `Segment ${number}` },
+    "article",
+    { class: isLong ? "segment long" : "segment", "aria-label": `Segment ${number}` },
     h("h3", {}, `Segment ${number}`),
     source && h("div", { class: "source" }, text(source, marked)),
-    ...references.map((item) => isLong ? h("details", { class: "fold" }, h("summary", {}, item.role), lineElement(item)) : text(item)),
+    ...references.map((item) =>
+      isLong ? h("details", { class: "fold" }, h("summary", {}, item.role), lineElement(item)) : text(item),
+    ),
     h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, source, showing, scores))),
-    ...shown.map(({ system, output }) => output.attention ? attentionElement(output.attention, labelOf(system, contents)) : null),
+    ...shown.map(({ system, output }) =>
+      output.attention ? attentionElement(output.attention, labelOf(system, contents)) : null,
+    ),
     status,
   );
   if (source) connect(element, source, shown, references, segment.referenceLinks, status, contents);
@@ -69,10 +81,19 @@ function labelOf(system: string, { systems, labels }: Contents): string {
 }
 
 function sourceRuns(source: Line, output: Output, kinds: Kind[]) {
-  return runsOf(source.text, output.marks, kinds.filter(({ side }) => side === "source"));
+  return runsOf(
+    source.text,
+    output.marks,
+    kinds.filter(({ side }) => side === "source"),
+  );
 }
 
-function cardElement({ system, output, text }: Shown, source: Line | null, showing: Showing, scores: Scores): HTMLElement {
+function cardElement(
+  { system, output, text }: Shown,
+  source: Line | null,
+  showing: Showing,
+  scores: Scores,
+): HTMLElement {
   const { contents, show, chosen, choose, kinds } = showing;
   const label = labelOf(system, contents);
   const name = h("bdi", {}, label);
@@ -80,20 +101,40 @@ function cardElement({ system, output, text }: Shown, source: Line | null, showi
     h("div", {}, h("dt", {}, metric.name), h("dd", {}, figure(scores.get(metric.name)?.get(system)))),
   );
   return h(
-    "section", {
-      class: "card", "aria-label": label,
+    "section",
+    {
+      class: "card",
+      "aria-label": label,
       style: `--system: ${contents.colours[contents.systems.indexOf(system)]}`,
     },
-    h("h4", {}, h("i", { class: "dot" }), source && show.length > 1
-      ? h("button", { type: "button", "aria-pressed": String(system === chosen), title: "Show in the source what this output lacks", onclick: () => choose(system) }, name)
-      : name),
+    h(
+      "h4",
+      {},
+      h("i", { class: "dot" }),
+      source && show.length > 1
+        ? h(
+            "button",
+            {
+              type: "button",
+              "aria-pressed": String(system === chosen),
+              title: "Show in the source what this output lacks",
+              onclick: () => choose(system),
+            },
+            name,
+          )
+        : name,
+    ),
     h("dl", { class: "figures" }, ...figures),
     h("div", { class: "text" }, lineElement(text)),
     errorsElement(output, text, source, kinds),
   );
 }
 
-const ERRORS = [["omission", "left out"], ["repetition", "repeated"], ["addition", "added"]];
+const ERRORS = [
+  ["omission", "left out"],
+  ["repetition", "repeated"],
+  ["addition", "added"],
+];
 
 /** The marks in words, for those not in sight and for readers who do not see how runs are drawn. */
 function errorsElement(output: Output, text: Line, source: Line | null, kinds: Kind[]): HTMLElement {
@@ -101,22 +142,43 @@ function errorsElement(output: Output, text: Line, source: Line | null, kinds: K
   const marked = [...missing, ...text.runs.map((run) => ({ run, words: runText(text, run) }))];
   const rows = ERRORS.map(([error, title]) => {
     // A passage that belongs to no line has no place in one.
-    const placeless = output.marks.filter(({ kind, spans, text }) =>
-      text && !spans.length && kinds.some((item) => item.key === kind && item.error === error)).map((mark) => mark.text);
+    const placeless = output.marks
+      .filter(
+        ({ kind, spans, text }) =>
+          text && !spans.length && kinds.some((item) => item.key === kind && item.error === error),
+      )
+      .map((mark) => mark.text);
     const words = [...marked.filter(({ run }) => run.kind.error === error).map((item) => item.words), ...placeless];
     const more = words.length > MAX_LISTED ? "; …" : "";
-    return words.length ? h("li", { class: error! }, h("strong", {}, title!), " – ", h("bdi", {}, shownText(words.slice(0, MAX_LISTED).join("; ") + more))) : null;
+    return words.length
+      ? h(
+          "li",
+          { class: error! },
+          h("strong", {}, title!),
+          " – ",
+          h("bdi", {}, shownText(words.slice(0, MAX_LISTED).join("; ") + more)),
+        )
+      : null;
   });
   return h("ul", { class: "marks" }, ...rows);
 }
 
 /** A word under the mouse or the focus shows its links. */
 function connect(
-  article: HTMLElement, source: Line, shown: Shown[], references: Line[], referenceLinks: (number[] | null)[], status: HTMLElement,
+  article: HTMLElement,
+  source: Line,
+  shown: Shown[],
+  references: Line[],
+  referenceLinks: (number[] | null)[],
+  status: HTMLElement,
   contents: Contents,
 ): void {
   const sides: [Line, number[] | null, string][] = [
-    ...shown.map(({ text, output, system }): [Line, number[] | null, string] => [text, output.links, labelOf(system, contents)]),
+    ...shown.map(({ text, output, system }): [Line, number[] | null, string] => [
+      text,
+      output.links,
+      labelOf(system, contents),
+    ]),
     ...references.map((item, i): [Line, number[] | null, string] => [item, referenceLinks[i] ?? null, item.role]),
   ];
   const show = (side: Line, word: number, text: string, partners: [Line, number[]][]) => {
@@ -133,8 +195,9 @@ function connect(
     const from = source.shown.get(span);
     if (from !== undefined) {
       const partners = sides.map(([side, pairs]): [Line, number[]] => [side, linked(pairs, from, 0)]);
-      const texts = sides.map(([side, pairs, name]) =>
-        `${name}: ${pairs ? wordsAt(side, linked(pairs, from, 0)) || "no link" : "links not known"}`,
+      const texts = sides.map(
+        ([side, pairs, name]) =>
+          `${name}: ${pairs ? wordsAt(side, linked(pairs, from, 0)) || "no link" : "links not known"}`,
       );
       show(source, from, texts.join("; "), partners);
     }
@@ -170,19 +233,36 @@ function wordsAt(side: Line, words: number[]): string {
 
 function attentionElement(map: Attention, system: string): HTMLElement {
   if (map.words.length * map.source.length > MAX_CELLS) {
-    return h("p", { class: "note" }, `The attention map of ${map.words.length} × ${map.source.length} words is too large to be drawn here; "coverage-eval attention plot" draws it.`);
+    return h(
+      "p",
+      { class: "note" },
+      `The attention map of ${map.words.length} × ${map.source.length} words is too large to be drawn here; "coverage-eval attention plot" draws it.`,
+    );
   }
   const heads = map.words.map((word) => h("th", { scope: "col" }, h("span", {}, shownText(word))));
-  const rows = map.source.map((word, row) => h("tr", {},
-    h("th", { scope: "row" }, shownText(word)),
-    ...map.words.map((to, at) => {
-      const weight = map.weights[at]?.[row] ?? 0;
-      return h("td", { title: `${shownText(to)} ← ${shownText(word)}: ${(weight / 100).toFixed(2)}`, style: `--weight: ${weight}%` });
-    })));
+  const rows = map.source.map((word, row) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, shownText(word)),
+      ...map.words.map((to, at) => {
+        const weight = map.weights[at]?.[row] ?? 0;
+        return h("td", {
+          title: `${shownText(to)} ← ${shownText(word)}: ${(weight / 100).toFixed(2)}`,
+          style: `--weight: ${weight}%`,
+        });
+      }),
+    ),
+  );
   const what = "Attention of each output word (across) to each source word (down); white: exactly 0, full colour: 1";
   return h(
-    "details", { class: "attention", open: true }, h("summary", {}, "Attention of ", h("bdi", {}, system)),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Attention of ${system}` },
-      h("table", {}, h("caption", {}, what), h("thead", {}, h("tr", {}, h("td"), ...heads)), h("tbody", {}, ...rows))),
+    "details",
+    { class: "attention", open: true },
+    h("summary", {}, "Attention of ", h("bdi", {}, system)),
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": `Attention of ${system}` },
+      h("table", {}, h("caption", {}, what), h("thead", {}, h("tr", {}, h("td"), ...heads)), h("tbody", {}, ...rows)),
+    ),
   );
 }

@@ -1,7 +1,7 @@
 /** The segments of a view, in its order. */
 
 import { type Contents, type Data, type Segment, spansOf } from "./data";
-import { type View, listedMetric } from "./view";
+import { listedMetric, type View } from "./view";
 
 /**
  * The indices of the segments, from 0, in the view's order. Flags come first, because texts and
@@ -26,11 +26,15 @@ export async function select(view: View, contents: Contents, data: Data, signal:
 }
 
 /** What the lists count. A map: the address names the list, and every object has a "constructor". */
-const LISTED = new Map([["dropped-words", "words"], ["repeated-ngrams", "phrases"]]);
+const LISTED = new Map([
+  ["dropped-words", "words"],
+  ["repeated-ngrams", "phrases"],
+]);
 
 function hasText(segment: Segment, wanted: string): boolean {
-  return [segment.source ?? "", ...segment.references, ...segment.outputs.map(({ text }) => text)]
-    .some((text) => text.toLowerCase().includes(wanted));
+  return [segment.source ?? "", ...segment.references, ...segment.outputs.map(({ text }) => text)].some((text) =>
+    text.toLowerCase().includes(wanted),
+  );
 }
 
 /** Whether the output that the list is about has an entry of a list of words or phrases. */
@@ -39,9 +43,15 @@ function hasEntry(segment: Segment, view: View, contents: Contents): boolean {
   if (!listed) return true;
   const kinds = contents.kinds.filter((kind) => kind.listed === listed).map((kind) => kind.key);
   const output = segment.outputs[contents.systems.indexOf(view.whose)];
-  return output?.marks.some((mark) => kinds.includes(mark.kind) && (listed === "phrases"
-    ? mark.text === view.entry
-    : spansOf(mark.spans).some(([start, end]) => segment.source?.slice(start, end) === view.entry))) ?? false;
+  return (
+    output?.marks.some(
+      (mark) =>
+        kinds.includes(mark.kind) &&
+        (listed === "phrases"
+          ? mark.text === view.entry
+          : spansOf(mark.spans).some(([start, end]) => segment.source?.slice(start, end) === view.entry)),
+    ) ?? false
+  );
 }
 
 /** Undefined scores come last in both directions; ties are in the order of the text. */

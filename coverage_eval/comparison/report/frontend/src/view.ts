@@ -30,9 +30,15 @@ export function defaultView({ systems, kinds, metrics, worst }: Contents, whose 
   const show = systems.slice(0, 3);
   if (!show.includes(whose)) show.splice(-1, 1, whose);
   return {
-    show, chosen: "", sort: worst.metric, whose,
+    show,
+    chosen: "",
+    sort: worst.metric,
+    whose,
     descending: isWorstHigh(metrics.find(({ name }) => name === worst.metric)),
-    flagged: false, text: "", found: "", entry: "",
+    flagged: false,
+    text: "",
+    found: "",
+    entry: "",
     marks: kinds.filter(({ shown }) => shown).map(({ key }) => key),
     segment: 0,
   };
@@ -66,7 +72,10 @@ export function parseView(fragment: string, contents: Contents): View | null {
   if (!fragment.includes("=")) return fragment === "" ? defaultView(contents) : null;
   const given = new URLSearchParams(fragment);
   const { systems } = contents;
-  const view = defaultView(contents, systems.find((name) => name === given.get("whose")));
+  const view = defaultView(
+    contents,
+    systems.find((name) => name === given.get("whose")),
+  );
   const known = (key: "chosen" | "sort", values: string[]) => {
     const value = given.get(key) ?? "";
     if (values.includes(value)) view[key] = value;

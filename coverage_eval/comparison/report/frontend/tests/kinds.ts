@@ -3,7 +3,14 @@
 import type { Contents, Kind } from "../src/data";
 
 const kind = (key: string, side: string, error: string, more: Partial<Kind> = {}): Kind => ({
-  key, style: key, side, error, meaning: `${key} word`, listed: "", shown: true, ...more,
+  key,
+  style: key,
+  side,
+  error,
+  meaning: `${key} word`,
+  listed: "",
+  shown: true,
+  ...more,
 });
 
 export const REPEATED = kind("repeated", "output", "repetition", { listed: "phrases" });
@@ -12,7 +19,15 @@ export const LOST = kind("lost", "source", "omission", { shown: false });
 
 export const contents: Contents = {
   worst: { metric: "DROP", system: "ü" },
-  systems: ["a", "b & c=d#", "ü"], labels: ["a", "b & c=d#", "ü"], text: "source", colours: ["red", "blue", "green"],
-  kinds: [REPEATED, DROPPED, LOST], segments: 5, block: 2,
-  metrics: [{ name: "DROP", higherIsBetter: false, flags: true }, { name: "BLEU", higherIsBetter: true, flags: false }],
+  systems: ["a", "b & c=d#", "ü"],
+  labels: ["a", "b & c=d#", "ü"],
+  text: "source",
+  colours: ["red", "blue", "green"],
+  kinds: [REPEATED, DROPPED, LOST],
+  segments: 5,
+  block: 2,
+  metrics: [
+    { name: "DROP", higherIsBetter: false, flags: true },
+    { name: "BLEU", higherIsBetter: true, flags: false },
+  ],
 };

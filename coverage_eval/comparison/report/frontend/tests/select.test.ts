@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Data, Mark, Segment } from "../src/data";
-import { contents as some } from "./kinds";
 import { select } from "../src/select";
 import { defaultView, type View } from "../src/view";
+import { contents as some } from "./kinds";
 
 const contents = { ...some, systems: ["a", "b"], worst: { metric: "DROP", system: "a" } };
 const columns: Record<string, (number | null)[]> = {
-  "DROP/a": [0, 50, 25, null, 0], "DROP/b": [0, 0, 50, 0, 10],
-  "BLEU/a": [10, 20, 30, 40, 50], "BLEU/b": [10, 30, 20, 40, 60],
+  "DROP/a": [0, 50, 25, null, 0],
+  "DROP/b": [0, 0, 50, 0, 10],
+  "BLEU/a": [10, 20, 30, 40, 50],
+  "BLEU/b": [10, 30, 20, 40, 60],
 };
 const dropped = (...spans: number[]): Mark => ({ kind: "dropped", spans, text: "" });
 const segments: Segment[] = [
@@ -21,14 +23,19 @@ const segments: Segment[] = [
 const data = {
   segment: async (index: number) => segments[index],
   scores: async (metric: string, system: string) => columns[`${metric}/${system}`],
-  flags: async (metric: string, system: string) => metric === "DROP" ? columns[`DROP/${system}`]!.map((score) => !!score) : null,
+  flags: async (metric: string, system: string) =>
+    metric === "DROP" ? columns[`DROP/${system}`]!.map((score) => !!score) : null,
 } as unknown as Data;
 
 function segment(source: string, a: Mark[], b: Mark[]): Segment {
   const output = (text: string, marks: Mark[]) => ({ text, words: null, links: null, marks });
   return {
-    source, sourceWords: null, references: ["the reference"], referenceWords: [null],
-    referenceLinks: [null], outputs: [output("of a", a), output("of b", b)],
+    source,
+    sourceWords: null,
+    references: ["the reference"],
+    referenceWords: [null],
+    referenceLinks: [null],
+    outputs: [output("of a", a), output("of b", b)],
   };
 }
 

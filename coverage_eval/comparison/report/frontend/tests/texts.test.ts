@@ -2,14 +2,22 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Mark } from "../src/data";
 import { figure, shownText } from "../src/dom";
-import { line, runText, runsOf } from "../src/line";
+import { line, runsOf, runText } from "../src/line";
 import { linked } from "../src/segment";
 import { DROPPED, LOST } from "./kinds";
 
 test("figures are rounded as the command rounds them", () => {
   const expected: [number | null, string][] = [
-    [0, "0.00"], [-0.001, "0.00"], [3.125, "3.12"], [3.135, "3.13"], [0.375, "0.38"], [-0.125, "-0.12"], [66.66666666666667, "66.67"],
-    [1234.5, "1234.50"], [-2.5, "-2.50"], [null, "–"],
+    [0, "0.00"],
+    [-0.001, "0.00"],
+    [3.125, "3.12"],
+    [3.135, "3.13"],
+    [0.375, "0.38"],
+    [-0.125, "-0.12"],
+    [66.66666666666667, "66.67"],
+    [1234.5, "1234.50"],
+    [-2.5, "-2.50"],
+    [null, "–"],
   ];
   for (const [value, text] of expected) assert.equal(figure(value), text);
 });
@@ -27,20 +35,38 @@ test("linked words are found from either side", () => {
 });
 
 const text = line("source", "Ein Haus,  ein Hund.");
-const words: Record<string, [number, number]> = { Ein: [0, 3], Haus: [4, 4], ",": [8, 1], ein: [11, 3], Hund: [15, 4], ".": [19, 1], "Hund.": [15, 5] };
-const marks = (kind: string, ...marked: string[]): Mark[] => marked.map((word) => ({ kind, spans: words[word]!, text: "" }));
-const shown = (items: Mark[]) => runsOf(text.text, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
+const words: Record<string, [number, number]> = {
+  Ein: [0, 3],
+  Haus: [4, 4],
+  ",": [8, 1],
+  ein: [11, 3],
+  Hund: [15, 4],
+  ".": [19, 1],
+  "Hund.": [15, 5],
+};
+const marks = (kind: string, ...marked: string[]): Mark[] =>
+  marked.map((word) => ({ kind, spans: words[word]!, text: "" }));
+const shown = (items: Mark[]) =>
+  runsOf(text.text, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
 
 test("marks form runs as they were written, without punctuation at their ends", () => {
-  assert.deepEqual(shown(marks("dropped", "Hund", "Ein", "ein", "Haus", ".")), [["dropped", "Ein Haus"], ["dropped", "ein Hund"]]);
+  assert.deepEqual(shown(marks("dropped", "Hund", "Ein", "ein", "Haus", ".")), [
+    ["dropped", "Ein Haus"],
+    ["dropped", "ein Hund"],
+  ]);
   assert.deepEqual(shown(marks("dropped", "Ein", "Haus", ",", "ein")), [["dropped", "Ein Haus,  ein"]]);
   assert.deepEqual(shown(marks("dropped", ",", ".")), []);
   // Marks of one error are one run, of the plainest kind.
-  assert.deepEqual(shown([...marks("lost", "Ein", "Haus", "Hund"), ...marks("dropped", "Haus")]), [["dropped", "Ein Haus"], ["lost", "Hund"]]);
+  assert.deepEqual(shown([...marks("lost", "Ein", "Haus", "Hund"), ...marks("dropped", "Haus")]), [
+    ["dropped", "Ein Haus"],
+    ["lost", "Hund"],
+  ]);
 });
 
 test("of words that overlap, because metrics split the text otherwise, the plainest are marked", () => {
-  assert.deepEqual(shown([...marks("lost", "ein", "Hund.", "Hund."), ...marks("dropped", "Hund")]), [["dropped", "ein Hund"]]);
+  assert.deepEqual(shown([...marks("lost", "ein", "Hund.", "Hund."), ...marks("dropped", "Hund")]), [
+    ["dropped", "ein Hund"],
+  ]);
   assert.deepEqual(shown([...marks("lost", "Hund"), ...marks("dropped", "Hund.", "Hund.")]), [["dropped", "Hund."]]);
 });
 

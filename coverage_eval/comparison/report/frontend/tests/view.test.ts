@@ -5,8 +5,17 @@ import { contents } from "./kinds";
 
 test("a view is read back from its fragment", () => {
   const view: View = {
-    show: ["b & c=d#", "ü"], chosen: "ü", found: "dropped-words", entry: "+ 1%&", flagged: true,
-    text: "a=b&c #", sort: "DROP", whose: "ü", descending: true, marks: ["lost"], segment: 17,
+    show: ["b & c=d#", "ü"],
+    chosen: "ü",
+    found: "dropped-words",
+    entry: "+ 1%&",
+    flagged: true,
+    text: "a=b&c #",
+    sort: "DROP",
+    whose: "ü",
+    descending: true,
+    marks: ["lost"],
+    segment: 17,
   };
   assert.deepEqual(parseView(formatView(view, contents), contents), view);
   const bare: View = { ...defaultView(contents), marks: [], sort: "number", descending: false };
@@ -16,14 +25,20 @@ test("a view is read back from its fragment", () => {
 test("the system with the most errors is shown, its worst segment first", () => {
   const many = { ...contents, systems: ["a", "b", "c", "d"], worst: { metric: "DROP", system: "d" } };
   const { show, sort, whose, descending, marks } = defaultView(many);
-  assert.deepEqual([show, sort, whose, descending, marks], [["a", "b", "d"], "DROP", "d", true, ["repeated", "dropped"]]);
+  assert.deepEqual(
+    [show, sort, whose, descending, marks],
+    [["a", "b", "d"], "DROP", "d", true, ["repeated", "dropped"]],
+  );
 });
 
 test("the default view has an empty fragment, a heading is no view, and unknown values are ignored", () => {
   assert.equal(formatView(defaultView(contents), contents), "");
   assert.deepEqual(parseView("", contents), defaultView(contents));
   assert.equal(parseView("where", contents), null);
-  const view = parseView("show=x&chosen=x&flagged=x&marks=dropped&marks=repeated&sort=x&descending=yes&segment=-1", contents);
+  const view = parseView(
+    "show=x&chosen=x&flagged=x&marks=dropped&marks=repeated&sort=x&descending=yes&segment=-1",
+    contents,
+  );
   assert.deepEqual(view, defaultView(contents));
 });
 
