@@ -87,14 +87,17 @@ test-lowest: $(PACKAGING)
 report: $(PACKAGES)
 	cd $(FRONTEND) && npm run build
 
-lint: $(DEVELOPMENT)
+# The report's TypeScript is checked and formatted where its packages are: there may be no node.
+lint: $(DEVELOPMENT) $(PACKAGES)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	! test -e $(PACKAGES) || npm --prefix $(FRONTEND) --silent run lint
 
-format: $(DEVELOPMENT)
+format: $(DEVELOPMENT) $(PACKAGES)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	! test -e $(PACKAGES) || npm --prefix $(FRONTEND) --silent run format
 
 bench: $(DEVELOPMENT) $(TORCH)
 	$(PY) -m tests.bench

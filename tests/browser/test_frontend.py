@@ -1,4 +1,4 @@
-"""The script's sources: types, unit tests, and the bundle in the package."""
+"""The script's sources: types, style, unit tests, and the bundle in the package."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ def npm(*command: str) -> str:
 
 def test_types_are_correct():
     npm("run", "check")
+
+
+def test_sources_are_formatted_and_linted():
+    npm("run", "lint")
 
 
 def test_unit_tests_pass():

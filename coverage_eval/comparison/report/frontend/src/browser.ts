@@ -118,7 +118,8 @@ export class Browser {
 
   private async update(): Promise<void> {
     this.searching.abort();
-    const { signal } = (this.searching = new AbortController());
+    this.searching = new AbortController();
+    const { signal } = this.searching;
     this.count.textContent = "Reading segments …";
     try {
       const found = await select(this.view, this.contents, this.data, signal);

@@ -82,7 +82,8 @@ export function spansOf(steps: Steps | null): [number, number][] {
   let end = 0;
   for (let i = 0; steps && i < steps.length; i += 2) {
     const start = end + steps[i]!;
-    spans.push([start, (end = start + steps[i + 1]!)]);
+    end = start + steps[i + 1]!;
+    spans.push([start, end]);
   }
   return spans;
 }

@@ -41,6 +41,7 @@ export function checkbox(id: string, label: Child, checked: boolean, changed: (c
 
 // The list of coverage_eval/core/escapes.py, as tests/cli/test_controls.py writes it.
 const UNSEEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Text with control characters as the commands write them, `\x1b` or `\u202e`. */

@@ -48,7 +48,10 @@ export function runsOf(text: string, marks: Mark[], kinds: Kind[]): Run[] {
     if (open && (open.kind.error !== kind.error || text.slice(reach, start).trim())) open = null;
     reach = end;
     if (!/[\p{L}\p{N}]/u.test(text.slice(start, end))) continue;
-    if (!open) runs.push((open = { kind, start, end }));
+    if (!open) {
+      open = { kind, start, end };
+      runs.push(open);
+    }
     open.end = end;
     if (kinds.indexOf(kind) < kinds.indexOf(open.kind)) open.kind = kind;
   }

@@ -7,7 +7,7 @@ async function start(): Promise<void> {
   const data = new Data(document);
   const contents = await data.need<Contents>("contents");
   await new Browser(document.getElementById("browser")!, contents, data).start();
-  document.documentElement.dataset["ready"] = "yes";
+  document.documentElement.dataset.ready = "yes";
 }
 
 void start();

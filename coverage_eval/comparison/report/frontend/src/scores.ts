@@ -5,7 +5,7 @@ export function switchColumns(picture: HTMLElement): void {
   if (!select) return;
   const show = () => {
     for (const cell of picture.querySelectorAll<HTMLElement>("[data-column]")) {
-      cell.classList.toggle("other", cell.dataset["column"] !== select.value);
+      cell.classList.toggle("other", cell.dataset.column !== select.value);
     }
   };
   select.addEventListener("change", show);
