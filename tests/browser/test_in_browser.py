@@ -444,7 +444,7 @@ def test_hostile_text_is_text(reader, hostile):
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
         reference = page.locator("article p[aria-label='reference'] .word")  # folded if long
         words = reference.all_text_contents()
-        assert len(words) == len([word for word in text.replace("\t", " ").split(" ") if word])
+        assert len(words) == len(text.split())
         if text.isascii() and text.isprintable() and len(text) < 1000:
             assert " ".join(words) == text
         assert not any(set(word) & set("\u202e\u2067\u2028\u2029\x1b") for word in words)
