@@ -34,26 +34,43 @@ _HELD_IN_MEMORY = 1 << 24
 
 
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> None:
-    """Print warnings about the texts, the most serious first.
+    """Print warnings about the texts, the most serious first, or end the run.
 
-    Notes are not printed, because nothing needs to be done about them.
+    Raises:
+        DataError: There is a warning, with ``strict``.
+        click.exceptions.Exit: A finding makes scores meaningless.
+    """
+    refuse_fatal(findings, strict=strict)
+    warn(findings)
+
+
+def refuse_fatal(findings: Sequence[Finding], *, strict: bool) -> None:
+    """End the run where a finding is fatal, or with ``strict`` where one is a warning.
 
     Raises:
         DataError: There is a warning, with ``strict``.
         click.exceptions.Exit: A finding makes scores meaningless.
     """
     fatal = [item.message for item in findings if item.severity < Severity.UNUSABLE]
-    warnings = [
-        item.message for item in findings if Severity.UNUSABLE <= item.severity < Severity.NOTE
-    ]
-    if strict and (fatal or warnings):
-        raise DataError("; ".join(fatal + warnings))
+    if strict and (found := fatal + _warnings(findings)):
+        raise DataError("; ".join(found))
     if fatal:
         say(f"{'; '.join(fatal)}; a score would mean nothing", "error")
-    for message in warnings:
-        say(message, "warning")
-    if fatal:
+        warn(findings)
         raise click.exceptions.Exit(1)
+
+
+def warn(findings: Sequence[Finding]) -> None:
+    """Print warnings about the texts, the most serious first; below a table they stay in sight.
+
+    Notes are not printed, because nothing needs to be done about them.
+    """
+    for message in _warnings(findings):
+        say(message, "warning")
+
+
+def _warnings(findings: Sequence[Finding]) -> list[str]:
+    return [item.message for item in findings if Severity.UNUSABLE <= item.severity < Severity.NOTE]
 
 
 def with_findings(

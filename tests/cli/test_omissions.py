@@ -145,7 +145,10 @@ def test_one_empty_output_closes_a_gate_and_complete_text_does_not(run_cli, corp
     closed = run_cli("omissions", "one-empty", *line, 0, cwd=corpus, check=False)
     assert closed.returncode == 3
     assert "(1 empty, " in closed.stderr
-    assert "1 of 200 are wrong for certain: segments 8\n" in closed.stderr
+    *_, warning, failed = closed.stderr.splitlines()
+    assert warning.startswith("coverage-eval: warning: one-empty: 1 of 200 outputs have no words")
+    assert failed.startswith("coverage-eval: failed: ")
+    assert failed.endswith("1 of 200 are wrong for certain: segments 8")
 
 
 def test_peers_show_what_can_be_translated(run_cli, corpus):

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from coverage_eval.cli import cli
+from coverage_eval.cli.output import CLOSED
 from coverage_eval.core.layout import text
 from coverage_eval.core.report import Report, ScoreCell, Style, Table
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
@@ -107,6 +110,38 @@ def test_many_systems_have_a_line_each(systems, lines):
     found = list(text(Report((table,)), Style(columns=60)))
     assert len(found) == lines + 2  # below the names of columns and the dashes
     assert all("1.00–2.00" in line for line in found[2:]) == (systems == 6)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["rep a a", "compare --ref a a b --metrics rep --resamples 0 -f tsv",
+     "report --ref a a b --metrics rep -o page.html"],
+)  # fmt: skip
+def test_warnings_stand_below_what_they_are_about(tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text("the house and the dog\n" * 40)
+    (tmp_path / "b").write_text("the house the house\n" * 40)
+    done = CliRunner().invoke(cli, line.split())
+    assert done.exit_code == 0
+    assert done.stdout
+    assert done.output == done.stdout + done.stderr
+    assert re.fullmatch("(coverage-eval: warning: .*\n)+", done.stderr)
+    strict = CliRunner().invoke(cli, [*line.split(), "--strict"])
+    assert (strict.exit_code, strict.stdout) == (1, "")
+
+
+def test_a_closed_gate_is_said_last(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").write_text("the house and the dog\n" * 40)
+    (tmp_path / "b").write_text("the house the house\n" * 40)
+    line = "compare --ref a a b --metrics rep --resamples 100 --fail-if-worse rep"
+    done = CliRunner().invoke(cli, line.split())
+    assert done.exit_code == CLOSED
+    assert done.output == done.stdout + done.stderr
+    *warnings, last = done.stderr.splitlines()
+    assert warnings
+    assert all(said.startswith("coverage-eval: warning: ") for said in warnings)
+    assert last.startswith("coverage-eval: worse: b is worse than a by REP")
 
 
 def test_messages_have_colours_on_a_terminal_only(run_cli, folder):

@@ -23,7 +23,7 @@ from coverage_eval.cli.command import Command
 from coverage_eval.cli.help import option, shared
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option, signature_option, strict_option
-from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
+from coverage_eval.cli.output import CLOSED, refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import Output, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
 from coverage_eval.cli.texts import named_by_position, texts
@@ -324,12 +324,13 @@ def compare(
             worse = find_worse(comparison, fail_if_worse)
         report = report.with_values(gate=gate_as_dict(fail_if_worse, worse))
     result = comparison.measured
-    echo_findings(result.findings, strict=strict)
+    refuse_fatal(result.findings, strict=strict)
     if output.output and _is_picture(output.output):
         save_figure(comparison.plot_differences()[0], output.output)
     else:
         report = with_findings(report, result.findings, result.features)
         show(report, output, signatures=signature)  # once nothing can fail any more
+    warn(result.findings)
     for item in worse:
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:

@@ -22,7 +22,7 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import signature_option
-from coverage_eval.cli.output import CLOSED, echo_findings, show, with_findings
+from coverage_eval.cli.output import CLOSED, refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import ScoreOutput, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
 from coverage_eval.cli.score_report import score_report, segment_report, segments_of
@@ -140,9 +140,10 @@ def omissions(
     cuts = documents.by_output[result.systems[0]] if documents else ()
     if cuts:
         report = with_passages(report, cuts)
-    echo_findings(result.findings, strict=strict)
+    refuse_fatal(result.findings, strict=strict)
     report = with_findings(report, result.findings, result.features)
     show(report, output, signatures=signature)
+    warn(result.findings)
     if trust:
         _say_how_many_are_found(result)
     if unaligned:

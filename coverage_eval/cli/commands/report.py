@@ -14,7 +14,7 @@ from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.commands.compare import comparison_options, run_comparison
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
-from coverage_eval.cli.output import echo_findings, print_lines
+from coverage_eval.cli.output import print_lines, refuse_fatal, warn
 from coverage_eval.cli.output_options import output_to
 from coverage_eval.cli.parameters import NamedText, by_name
 from coverage_eval.comparison.report.html import make_report
@@ -49,7 +49,7 @@ def report(
     files = _by_system(maps, list(asked["systems"]))
     attention = {name: read_maps(file) for name, file in files.items()}
     comparison = run_comparison(evidence=True, **asked)
-    echo_findings(comparison.measured.findings, strict=strict)
+    refuse_fatal(comparison.measured.findings, strict=strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
         page = make_report(comparison, title=title, command=command, attention=attention)
@@ -59,6 +59,7 @@ def report(
     if output != "-":
         sentences = [*map(escape_controls, comparison.verdict_sentences), f"→ {output}"]
         print_lines(wrap(sentence, sys.stdout) for sentence in sentences)
+    warn(comparison.measured.findings)
 
 
 def _by_system(maps: Mapping[str, Text], systems: Sequence[str]) -> Mapping[str, str]:

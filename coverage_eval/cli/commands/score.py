@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.cli.kept_rows import write_kept
-from coverage_eval.cli.output import echo_findings, show, with_findings
+from coverage_eval.cli.output import refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import ScoreOutput
 from coverage_eval.cli.score_report import score_report, segment_report, segments_of
 from coverage_eval.core.batches import Texts
@@ -68,8 +68,9 @@ def score(
         )
     else:
         report = score_report([result.score(name, resamples=output.resamples)])
-    echo_findings(result.findings, strict=strict)
+    refuse_fatal(result.findings, strict=strict)
     show(with_findings(report, result.findings, result.features), output)
+    warn(result.findings)
     if keep or reject:
         scores = result.segment_scores(name)
         reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
