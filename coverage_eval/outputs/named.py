@@ -363,16 +363,21 @@ def _finding(system: str, kind: str, details: Mapping[int, str], segments: int) 
     """The finding of a kind of error: what was seen in each segment, from 1."""
     numbers, example = list(details), next(iter(details.values()))
     such_as = f", such as {example}" if example and kind in _WITH_EXAMPLE else ""
-    advice = ""
-    if kind == "special-token":
-        advice = f"; strip them: {stripping_command(details.values(), system)}"
+    count, what = f"{len(numbers)} of {segments}", KINDS[kind]
     plural = "s" if len(numbers) > 1 else ""
     more = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
+    where = f"segment{plural} {', '.join(map(str, numbers[:_MAX_NUMBERS]))}{more}"
+    message = f"{system}: {count} outputs {what}{such_as} ({kind}): {where}"
+    advice = f"outputs {what} ({kind})"
+    if kind == "special-token":  # each file has its own command, so the texts are not joined
+        message += f"; strip them: {stripping_command(details.values(), system)}"
+        advice = ""
     return Finding(
-        f"{system}: {len(numbers)} of {segments} outputs {KINDS[kind]}{such_as} ({kind}): "
-        f"segment{plural} {', '.join(map(str, numbers[:_MAX_NUMBERS]))}{more}{advice}",
+        message,
         texts=(system,),
         check=CheckId.EMPTY if kind == "empty" else None,
+        labels=(f"{count}{such_as}: {where}",),
+        advice=advice,
         explains=_EXPLAINED.get(kind, frozenset()),
     )
 

@@ -201,6 +201,14 @@ def test_findings_count_and_name_the_first_segments():
         "llm: 6 of 600 outputs have no words where other texts have some (empty): segments "
         f"{first} and 1 more"
     )
+    several = named_findings({"one": found["llm"], "other": found["llm"]}, 600)
+    joined = [item for item in combine_findings(several) if len(item.texts) > 1]
+    assert len(joined) == len(findings) - 1  # a command that strips marks is of one file
+    (said,) = (finding.message for finding in joined if "(empty)" in finding.message)
+    assert said == (
+        f"one (6 of 600: segments {first} and 1 more), other (6 of 600: segments {first} and 1 "
+        "more): outputs have no words where other texts have some (empty)"
+    )
     few = {"llm": {7: [NamedError("truncated", "30% of the usual length")]}}
     assert not named_findings(few, 600)  # correct outputs may look like it
     reasons = reasons_of(found["llm"], [False] * 600, "omission")
