@@ -63,10 +63,13 @@ def refuse_fatal(findings: Sequence[Finding], *, strict: bool) -> None:
 def warn(findings: Sequence[Finding]) -> None:
     """Print warnings about the texts, the most serious first; below a table they stay in sight.
 
-    Notes are not printed, because nothing needs to be done about them.
+    So are notes of checks; other notes stand with the scores.
     """
     for message in _warnings(findings):
         say(message, "warning")
+    for item in findings:
+        if item.severity == Severity.NOTE and item.check is not None:
+            say(item.message, "note")
 
 
 def _warnings(findings: Sequence[Finding]) -> list[str]:

@@ -106,6 +106,7 @@ class CheckId(IntEnum):
     SHIFTED = 18
     REORDERED = 19
     OUT_OF_STEP = 20
+    TOKENISED = 21
 
 
 class Finding(NamedTuple):

@@ -48,16 +48,34 @@ def latex(report: Report, style: Style) -> Iterator[str]:
             yield from (f"% {escape_controls(line)}" for line in (*table.notes, *table.signatures))
 
 
+_COLUMN = 42
+"""Characters that fit a column of a two-column page, 3.25 inches of 11 points."""
+
+
 def _float(table: Table, digits: int) -> Iterator[str]:
-    caption = [table.caption or f"{table.title}.", *legend(table, star=False), *table.notes]
-    yield from (r"\begin{table}[t]", r"\centering")
+    """A table with caption and label; a wide one spans both columns of a two-column page."""
+    first = table.caption or f"{table.title}."
+    caption = [first, *legend(table, star=False), *table.notes]
+    name = re.sub("[^a-z0-9]+", "-", first.lower()).strip("-")
+    environment = "table*" if _width(table, digits) > _COLUMN else "table"
+    yield from (rf"\begin{{{environment}}}[t]", r"\centering")
     yield from _tabular(table, digits)
     yield rf"\caption{{{escape_latex(' '.join(caption))}}}"
+    yield rf"\label{{tab:{name}}}"
     if table.signatures:
         yield r"\par\smallskip\raggedright\tiny\ttfamily"
         for signature in table.signatures:  # a line may end after each of its settings
             yield r"\textbar\allowbreak{}".join(map(escape_latex, signature.split("|"))) + r"\par"
-    yield r"\end{table}"
+    yield rf"\end{{{environment}}}"
+
+
+def _width(table: Table, digits: int) -> int:
+    """Characters in the widest lines of all columns, and between them."""
+    widths = [
+        max(len(table.header[i]), *(len(cell_lines(row[i], digits)[0]) for row in table.rows), 0)
+        for i in table.shown_columns
+    ]
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _tabular(table: Table, digits: int) -> Iterator[str]:

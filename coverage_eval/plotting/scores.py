@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -30,7 +31,7 @@ def plot_differences(
     Args:
         names: the systems, in the order of their colours; the baseline among them is left out.
         differences: ``[metrics, systems]`` scores minus the baseline's.
-        lows: ``[metrics, systems]`` lower limits of the differences' intervals; NaN for none.
+        lows: ``[metrics, systems]`` lower limits of the differences' 95% intervals; NaN for none.
         highs: ``[metrics, systems]`` upper limits.
         labels: for each metric, the title of its panel, such as "REP (lower is better)".
         baseline: the system at zero.
@@ -58,7 +59,7 @@ def plot_differences(
     values, low, high, stars = (table[:, others] for table in tables)
     for k, ax in enumerate(axes):
         _draw_panel(ax, colours, values[k], low[k], high[k], stars[k] > 0)
-    _explain_stars(axes[-1], stars, baseline)
+    _explain(axes[-1], stars, baseline)
     return axes
 
 
@@ -114,7 +115,10 @@ def _panels(
         lines = -(-count // _ACROSS)
         columns = -(-count // lines)  # lines of panels are full, or nearly so
         width = 5.0 if count == 1 else 2.4 * columns + canvas.longest_label(names)
-        figure = canvas.new_figure(width, (0.34 * len(names) + 1.1) * lines)
+        height = (0.34 * len(names) + 1.1) * lines
+        figure = canvas.new_figure(width, height)
+        below = 0.2 / height  # for the explanation
+        figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
         axes = [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
         for k, ax in enumerate(axes):
             ax.tick_params(labelleft=k % columns == 0)
@@ -123,6 +127,7 @@ def _panels(
         ax.set_xlabel(unit, fontsize=8, **canvas.plain_text())
         ax.set_yticks(range(len(names)), labels=names, **canvas.plain_text())
         ax.tick_params(axis="y", length=0)
+        ax.locator_params(axis="x", nbins=4)  # more labels would touch those of other panels
         ax.spines[["top", "right"]].set_visible(False)
     return list(axes)
 
@@ -135,8 +140,10 @@ def _make_room(ax: Axes, ends: NDArray[np.float64], texts: Sequence[str]) -> Non
     ax.set_xlim(left, max(right, left + (furthest - left) / (1 - share)))
 
 
-def _explain_stars(ax: Axes, stars: NDArray[np.float64], baseline: str) -> None:
-    """Say below an axis what a star means, if there is one."""
+def _explain(ax: Axes, stars: NDArray[np.float64], baseline: str) -> None:
+    """Say below an axis what lines and rings are, and stars if there is one."""
+    text = f"line: 95% interval; ring: no significant difference from {baseline}"
     if (stars > 0).any():
-        text = f"* differs significantly from {baseline}"
-        canvas.write(ax, text, (1, 0), (0, -32), xycoords="axes fraction", ha="right", va="top")
+        text = f"line: 95% interval; dot and *: differs significantly from {baseline}; ring: not"
+    place: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
+    canvas.write(ax, text, (1, 0), (0, -32), in_layout=False, **place)  # it is wider than a panel

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.batches import Batch, Row
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.batches import Batch, Row, RowSample
+from coverage_eval.core.checks import MIN_SEGMENTS
+from coverage_eval.core.errors import CheckId, DataError, Finding, Severity
+from coverage_eval.core.features import Feature
 from coverage_eval.core.metric import Measure, Signature, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
-from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer
+from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, segment_text
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -80,6 +82,29 @@ def _with_none(row: Row) -> Sequence[Segment | None]:
     return [*known, *[None] * (len(row.references) - len(known))]
 
 
+class TokenisedText(Feature):
+    """Says that texts are tokenised, so that BLEU is not comparable with that of other papers.
+
+    sacreBLEU says it from a hundred lines on that end in a separate full stop.
+    """
+
+    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
+        """A note if most outputs that end in a full stop have a space before it."""
+        ends = [
+            text[-2:-1].isspace()
+            for row in sample.rows
+            for text in map(segment_text, row.hypotheses)
+            if text.endswith(".")
+        ]
+        if sum(ends) >= MIN_SEGMENTS and sum(ends) > len(ends) / 2:
+            yield Finding(
+                "the outputs are tokenised (a space before the full stop), so their BLEU is not "
+                "comparable with that of other work: detokenise outputs and references for that",
+                Severity.NOTE,
+                check=CheckId.TOKENISED,
+            )
+
+
 @dataclass(frozen=True)
 class BLEU(SacreBLEUMetric):
     """Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it.
@@ -125,6 +150,10 @@ class BLEU(SacreBLEUMetric):
     def words(self) -> Tokenizer:
         """The tokeniser."""
         return Tokenizer(self.tokenize)
+
+    def features(self) -> Sequence[Feature]:
+        """What says that text is tokenised, unless it is meant to be."""
+        return (TokenisedText(),) if self.tokenize != "none" else ()
 
     @classmethod
     def acl2018(cls) -> BLEU:

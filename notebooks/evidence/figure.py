@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from itertools import product
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from coverage_eval.plotting import SYSTEM_COLOURS
-from coverage_eval.plotting.canvas import GRID, new_figure
+from coverage_eval.plotting.canvas import GRID, INK, new_figure
 
 _STYLES = ("-", "--")
 _SCORES = ("DROP", "DROP forward", "soft DROP")
@@ -20,15 +22,14 @@ _CUTS = ("segment", "by lengths", "proportional")
 
 def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
     """Name → picture, from the tables that were measured."""
-    both = new_figure(8.4, 4.4)
+    both = new_figure(8.8, 4.8)
     left, right = _axes(both, 2)
     _lines(left, tables["training"], _FINDER)
     _lines(right, tables["levels"], ("REP, words twice", "REP, phrases twice", *_SCORES))
     left.set(xscale="log", xlabel="training pairs", ylabel="AUROC, phrases left out")
-    right.set(xlabel="words concerned, %", ylabel="score of the output", ylim=(0, 20))
+    right.set(xlabel="words concerned, %", ylabel="score of the output", ylim=(0, None))
     for ax in (left, right):
-        legend_style = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.18)}
-        ax.legend(frameon=False, fontsize=6, ncols=2, **legend_style)
+        _legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2)
 
     documents = new_figure(8.4, 3.4)
     left, right = _axes(documents, 2)
@@ -41,16 +42,24 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
         names = dict(zip(columns, _CUTS, strict=False))
         _lines(ax, rows.rename(columns=names), tuple(names.values()), marker="o")
         ax.set(xlabel="lines left out, %", ylabel=what, ylim=(0, None))
-        ax.legend(frameon=False, fontsize=6)
+        _legend(ax)
 
-    peers = new_figure(5.2, 3.6)
+    peers = new_figure(6.0, 3.6)
     (ax,) = _axes(peers, 1)
-    for number, (run, rows) in enumerate(tables["peers"].groupby("run", sort=False)):
-        for style, name in zip(_STYLES, ("no reference", "with reference"), strict=True):
-            ax.plot(rows["peers"], rows[name], style, marker="o", markersize=3,
-                    color=SYSTEM_COLOURS[number], label=f"{run}, {name}")  # fmt: skip
-    ax.set(xlabel="outputs of other systems", ylabel="AUROC, omissions put into real outputs")
-    ax.legend(frameon=False, fontsize=6)
+    runs, count = tables["peers"].groupby("peers"), tables["peers"]["run"].nunique()
+    for colour, name, side in (
+        (SYSTEM_COLOURS[0], "no reference", "bottom"),
+        (SYSTEM_COLOURS[1], "with reference", "top"),
+    ):
+        mean, low, high = runs[name].mean(), runs[name].min(), runs[name].max()
+        ax.fill_between(mean.index, low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(mean, marker="o", markersize=4, color=colour)
+        place = {"textcoords": "offset points", "va": side, "color": colour}
+        ax.annotate(name, (mean.index[-1], mean.iloc[-1]), (8, 0), annotation_clip=False, **place)
+    ax.set(
+        xlabel=f"outputs of other systems (mean and range of {count} runs)",
+        ylabel="AUROC, omissions put\ninto real outputs",
+    )
     return {"evidence": both, "evidence_documents": documents, "evidence_peers": peers}
 
 
@@ -60,6 +69,20 @@ def _axes(figure: Figure, count: int) -> list[Axes]:
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(color=GRID, linewidth=0.6)
     return found
+
+
+def _legend(ax: Axes, **place: Any) -> None:
+    """Name each colour once, and each style of lines."""
+    found: dict[str, Any] = {}
+    for line, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        name, corpus = label.rsplit(", ", 1)
+        solid, ink = copy(line), copy(line)
+        solid.set(linestyle="-")
+        ink.set(color=INK, marker="")
+        found.setdefault(name, solid)
+        found.setdefault(corpus, ink)
+    names = sorted(found, key=lambda name: found[name].get_color() == INK)
+    ax.legend([found[name] for name in names], names, frameon=False, fontsize=8, **place)
 
 
 def _lines(ax: Axes, table: pd.DataFrame, columns: Sequence[str], marker: str = "") -> None:

@@ -193,7 +193,7 @@ def test_without_the_meteor_extra_the_other_metrics_are_computed(run_cli, corpus
     data_file.cache_clear()
     result = run_cli(*options, cwd=corpus)
     assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
-    assert result.stderr == ""
+    assert "METEOR" not in result.stderr
     (note,) = [note for note in json.loads(result.stdout)["remarks"] if "no METEOR" in note]
     refused = run_cli(*options, "--metrics", "meteor,rep", check=False, cwd=corpus)
     assert (refused.returncode, refused.stdout) == (1, "")

@@ -97,7 +97,8 @@ def test_compare_leaves_meteor_out_where_references_are_not_english(run_cli, tex
         files = ("--ref", language, f"{language}.out")
         done = run_cli("compare", *files, "--resamples", 0, "-f", "json", *more, cwd=texts)
         found = json.loads(done.stdout)
-        said = done.stderr + "".join(f"{n}\n" for n in found.get("remarks", []) if "no METEOR" in n)
+        warned = "".join(line for line in done.stderr.splitlines(True) if "METEOR" in line)
+        said = warned + "".join(f"{n}\n" for n in found.get("remarks", []) if "no METEOR" in n)
         return [score["metric"] for score in found["scores"]], said
 
     assert columns("en") == (["BLEU", "METEOR", "REP"], "")

@@ -76,6 +76,7 @@ def test_every_format_shows_every_fact():
     assert r"c & 3.00 \\" in latex
     assert " & {\\scriptsize 2.50--3.50} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
+    assert r"\label{tab:rep-scores}" in latex
     assert latex.count(r"\begin{tabular}{lr}") == 1
     assert r"\begin{tabular}{lrr}" in latex
     assert r"Only a title: 100\%" in latex
@@ -86,6 +87,14 @@ def test_every_format_shows_every_fact():
     assert data["tables"][0]["rows"][1]["REP ↓"]["p"] == 0.0001
     assert data["tables"][0]["signatures"] == [SIGNATURE]
     assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
+
+
+def test_a_wide_table_spans_both_columns_of_a_page_in_latex():
+    for width, environment in ((42, "table"), (43, "table*")):
+        table = Table(("system", "REP"), [("x" * (width - 6), 1.0)], title="Scores")
+        latex = render(Report((table,)), "latex")
+        assert rf"\begin{{{environment}}}[t]" in latex
+        assert latex.endswith(rf"\end{{{environment}}}")
 
 
 def test_signatures_of_rows_are_a_column_in_csv_and_lines_in_other_formats():

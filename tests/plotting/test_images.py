@@ -69,7 +69,7 @@ def test_regions_of_sparsemax():
 def test_differences():
     picture = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
     axes = PICTURES["plot_differences"](axes=picture.subplots(1, 2))
-    explanation = "* differs significantly from softmax"
+    explanation = "line: 95% interval; dot and *: differs significantly from softmax; ring: not"
     assert [text.get_text() for text in axes[1].texts] == ["−0.70*", "+0.10", explanation]
     return without_text(picture)
 

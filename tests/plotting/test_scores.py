@@ -16,7 +16,7 @@ def test_dots_intervals_and_stars_of_all_but_the_baseline():
         NAMES, [[0, 0.5, -0.25]], [[np.nan, 0.1, -0.5]], [[np.nan, 0.9, 0.2]],
         labels=["REP"], baseline="base", significant=[[False, True, False]],
     )  # fmt: skip
-    star = "* differs significantly from base"
+    star = "line: 95% interval; dot and *: differs significantly from base; ring: not"
     assert [t.get_text() for t in ax.texts] == ["+0.50*", "−0.25", star]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
     assert [t.xy for t in ax.texts[:2]] == [(1, 0), (1, 1)], "at the right edge"

@@ -11,7 +11,9 @@ import pytest
 import sacrebleu
 
 import coverage_eval as ce
+from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.quality.sacre import BLEU
 from tests.rows import score_of, statistics_of
 
@@ -69,3 +71,16 @@ def test_ter_of_long_segments_is_refused_at_once():
     with pytest.raises(DataError, match=r"TER: a segment of 500 words against 500 .* 'w499 w498"):
         ce.ter([backwards], [long])
     assert float(ce.ter([long, "a"], [long, "b"])) == pytest.approx(100 / 501)
+
+
+def notes(text: str, **settings: str) -> list[str]:
+    """What a run on thirty such outputs says of BLEU."""
+    texts = Texts.from_lists({"a": [text] * 30}, [text] * 30)
+    findings = Evaluation(texts, {"BLEU": BLEU(**settings)}).run().findings
+    return [item.message for item in findings if "comparable" in item.message]
+
+
+def test_bleu_of_tokenised_text_is_said_not_to_be_comparable_once():
+    assert len(notes("the cat sat on the mat .")) == 1
+    assert not notes("the cat sat on the mat.")
+    assert not notes("the cat sat on the mat .", tokenize="none"), "as in sacreBLEU"
