@@ -123,6 +123,9 @@ EXPECTED_SHARE = 0.05
 """Share of outputs with an error that is assumed before a text is seen; 100 outputs weigh as
 much."""
 
+FLAG_PROBABILITY = 0.5
+"""From this probability on, an error is more likely than not."""
+
 _ERROR_SHAPE = 0.2
 """P-values of outputs with an error are assumed to have the density a · p^(a−1), with this a."""
 
@@ -214,12 +217,17 @@ class NullScores:
         decayed = np.exp(-np.minimum(700.0, self.decay * strengths))
         return np.asarray(self.rate * np.maximum(1.0, lengths) ** self.growth * decayed)
 
+    @property
+    def complete_p_values(self) -> Floats:
+        """The p-values of complete texts, ascending."""
+        return np.array(self.complete or (np.arange(_EVEN) + 0.5) / _EVEN)
+
     def complete_probability(self, outputs: int) -> float:
         """The mean probability of an error in a complete text of so many outputs.
 
         Some share of errors is fitted to complete texts, too, and long tails look like errors.
         """
-        p_values = np.array(self.complete or (np.arange(_EVEN) + 0.5) / _EVEN)
+        p_values = self.complete_p_values
         return float(error_probabilities(p_values, fit_share(p_values, outputs)).mean())
 
     def adapt(self, strengths: Floats, lengths: NDArray[Any]) -> Adapted:
@@ -264,6 +272,12 @@ class Adapted(NamedTuple):
     def complete(self) -> float:
         """The mean probability of an error in a complete text of so many outputs."""
         return self.null.complete_probability(self.outputs)
+
+    @property
+    def false_alarms(self) -> float:
+        """The share of complete texts that are flagged, at this text's share of errors."""
+        probabilities = error_probabilities(self.null.complete_p_values, self.share)
+        return float((probabilities >= FLAG_PROBABILITY).mean())
 
 
 def fit_share(p_values: Floats, outputs: int) -> float:

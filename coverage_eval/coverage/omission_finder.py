@@ -57,6 +57,7 @@ from coverage_eval.core.texts import numbered
 from coverage_eval.core.tokenizers import Words
 from coverage_eval.coverage.null_scores import (
     EXPECTED_SHARE,
+    FLAG_PROBABILITY,
     LETTER_TOKENIZERS,
     LETTERS,
     WITH_REFERENCES,
@@ -91,9 +92,6 @@ CERTAIN_KINDS: Mapping[str, frozenset[str]] = {
     "target": frozenset({"refusal", "wrong-language"}),
 }
 """The named errors of whole outputs in which all words are left out, or added, by the side."""
-
-FLAG_PROBABILITY = 0.5
-"""From this probability on, an error is more likely than not."""
 
 MIN_PEERS = 2
 """From this number on, other systems are peers by default."""

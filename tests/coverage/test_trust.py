@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,10 +37,11 @@ def test_planted_errors_are_found(special):
         found = estimate_recall(finder, ROWS, segments=60)
         assert found == estimate_recall(finder, ROWS, segments=60)
         assert estimate_recall(finder, ROWS, segments=60, seed=1).share_found > 0.5
-        assert found.complete == 60
-        assert found.planted == 60 - found.false_alarms
+        assert found.segments == 60
+        assert 50 < found.planted <= 60
         assert found.share_found > 0.5
-        assert found.false_alarms < 10
+        assert found.complete == "model"
+        assert found.false_alarms < 0.1
         assert not found.is_low
 
 
@@ -50,16 +53,33 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     fitted = result.fitted["o"]
     assert isinstance(fitted, FittedFlags)
     found = estimate_recall(fitted.finder, result.rows)
-    assert found.false_alarms > 50
     assert found.is_low
+
+
+@pytest.mark.parametrize("peers", [0, 3])
+def test_what_outputs_lack_is_no_false_alarm(special, peers):
+    """Of 150 outputs, 50 lose half of their words: errors go into the others."""
+    texts = [str(row.hypotheses[0]) for row in ROWS]
+    cut = [" ".join(text.split()[: len(text.split()) // 2]) for text in texts[:50]]
+    others = [damaged(texts, n, repeated=0.2) for n in range(peers)]
+    rows = [
+        row._replace(hypotheses=(text,), peers=tuple(other[number] for other in others))
+        for number, (row, text) in enumerate(zip(ROWS, [*cut, *texts[50:]], strict=True))
+    ]
+    found = estimate_recall(OmissionFinder(special, peers=peers), rows, segments=150)
+    assert found.segments - found.planted >= 30
+    assert found.share_found > 0.5
+    assert found.false_alarms < 0.1
+    assert found.complete == ("others" if peers else "model")
+    assert not found.is_low
 
 
 def test_references_are_used_where_there_are_any(special):
     """Peers stay outputs; if the finder uses references, errors go into outputs."""
     rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
     found = estimate_recall(OmissionFinder(special), rows, segments=20)
-    assert found.of_references
-    assert "references without a planted error" in str(found)
+    assert found.complete == "references"
+    assert "; of the references it flags " in str(found)
     with pytest.raises(DataError, match="no segment is long enough"):
         estimate_recall(OmissionFinder(special, referenced=True), rows)
     peered = [row._replace(peers=row.hypotheses) for row in ROWS]
@@ -67,17 +87,19 @@ def test_references_are_used_where_there_are_any(special):
     assert found.share_found > 0.5
 
 
-def test_the_sentence_says_both_numbers():
-    assert str(Trust("source", 10, 8, 100, 2, of_references=False)) == (
-        "on your text: 8 of 10 left-out phrases found, "
-        "2 of 100 outputs without a planted error flagged"
+def test_the_sentence_says_both_shares():
+    assert str(Trust("source", 52, 46, 15, 0.009, "model")) == (
+        "this model finds about 1 in 3 planted omissions here (15 of 46); "
+        "of complete text it flags about 1 in 100"
     )
-    assert "0 of 0 inserted phrases" in str(Trust("target", 0, 0, 0, 0, of_references=True))
-    assert Trust("source", 0, 0, 0, 0, of_references=True).is_low
-    assert "finds so little" in Trust("source", 50, 3, 50, 1, of_references=False).warning
-    everywhere = Trust("source", 0, 0, 100, 100, of_references=False)
+    assert str(Trust("target", 9, 9, 0, 0.0, "others")).startswith(
+        "this model finds none of the planted additions here (0 of 9); of outputs as long"
+    )
+    assert Trust("source", 0, 0, 0, 0.0, "model").is_low
+    assert "finds so little" in Trust("source", 50, 50, 3, 0.01, "model").warning
+    everywhere = Trust("source", 100, 10, 10, 0.01, "model")
     assert "cannot tell errors from false alarms" in everywhere.warning
-    assert not Trust("source", 50, 40, 50, 1, of_references=False).warning
+    assert not Trust("source", 100, 31, 31, 0.05, "model").warning
 
 
 def test_each_metric_that_flags_gets_an_estimate(special):
@@ -89,8 +111,8 @@ def test_each_metric_that_flags_gets_an_estimate(special):
     trust = estimate_recalls(result)
     assert list(trust) == ["o"]
     (sentence,) = trust_sentences(result, trust)
-    assert sentence.startswith("Omissions, on your text: ")
-    low = {"o": Trust("source", 10, 1, 10, 0, of_references=False)}
+    assert sentence.startswith("Omissions: this model finds ")
+    low = {"o": Trust("source", 10, 10, 1, 0.0, "model")}
     assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
     short = measured(Texts.from_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
     assert estimate_recalls(short) == {}
@@ -98,16 +120,17 @@ def test_each_metric_that_flags_gets_an_estimate(special):
 
 @pytest.mark.parametrize(
     ("planted", "found", "false_alarms", "is_low"),
-    [(50, 16, 10, False), (50, 9, 0, True), (50, 40, 65, True)],
+    [(50, 16, 0.1, False), (50, 9, 0.0, True), (15, 15, 0.0, True)],
 )
 def test_a_doubtful_column_has_a_say_only_where_its_test_finds_a_difference(
     special, planted, found, false_alarms, is_low
 ):
     """One system leaves words out, or does not; the other repeats some.
 
-    A column finds too little with less than a fifth of the errors beyond false alarms.
+    A column finds too little with less than a fifth of the errors beyond false alarms, or if it
+    flags nearly all outputs anyway.
     """
-    trust = Trust("source", planted, found, 100, false_alarms, of_references=False)
+    trust = Trust("source", 100, planted, found, false_alarms, "model")
     assert trust.is_low == is_low
     texts = [str(row.hypotheses[0]) for row in ROWS]
     again = damaged(texts, 1, repeated=0.05)
@@ -148,7 +171,12 @@ def test_only_texts_in_which_something_was_planted_count(side, texts):
         aligner.tokens = replace(aligner.tokens, name="13a")
         finder = OmissionFinder(aligner, side)
         seen: list[list[str]] = []
-        finder.find = lambda rows: seen.append([str(row.hypotheses[0]) for row in rows]) or ()
+
+        def find(rows: Iterable[Row]) -> list[SimpleNamespace]:
+            seen.append([str(row.hypotheses[0]) for row in rows])
+            return [SimpleNamespace(is_flagged=False)] * len(seen[-1])
+
+        finder.find = find
         rows = [Row((text,), (), "der hund sieht das alte haus") for text in texts]
         if side == "target" and len(set(texts)) == 1:
             with pytest.raises(DataError, match="no segment is long enough"):

@@ -213,8 +213,7 @@ def _say_how_many_are_found(result: Result) -> None:
     """Say how many errors the metric would find if there were some."""
     (fitted,) = result.fitted.values()
     assert isinstance(fitted, FittedFlags)
-    recall = estimate_recall(fitted.finder, result.rows)
-    say("; ".join(filter(None, [str(recall), recall.warning])))
+    say(str(estimate_recall(fitted.finder, result.rows)))
 
 
 def _flag_report(result: Result, reasons: Sequence[str], resamples: int) -> Report:

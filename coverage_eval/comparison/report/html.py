@@ -130,7 +130,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
             sentence(text, shown_names)
             for text in write_verdict(verdict, comparison.facts, names.__getitem__)
         ],
-        "worth": " ".join(_worth(comparison)),
+        "worth": _worth(comparison),
         "faults": list(_faults(comparison)),
         "labels": labels,
         "scores": table,
@@ -150,16 +150,17 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     }
 
 
-def _worth(comparison: Comparison) -> Iterator[str]:
-    """What the flags are worth on these texts, in a sentence for each finder, and one for all."""
-    result = comparison.measured
-    for name, trust in comparison.trust.items():
-        planted = f"{trust.found} of {trust.planted} planted errors found"
-        yield f"{result.metrics[name].name}: {planted} in these texts."
-    checks = result.of(AlignedChecks)
+def _worth(comparison: Comparison) -> str:
+    """What the flags are worth on these texts, in a sentence; empty without a model."""
+    clauses = []
+    if comparison.trust:
+        finds = " and ".join(trust.finds for trust in comparison.trust.values())
+        clauses.append(f"This model {finds}")
+    checks = comparison.measured.of(AlignedChecks)
     if checks and checks.unknown_words:
-        share = max(checks.unknown_words.values())
-        yield f"The model does not know {percent(share)} of the words."
+        share = percent(max(checks.unknown_words.values()))
+        clauses.append(f"{share} of the words are unknown to {'it' if clauses else 'the model'}")
+    return f"{'; '.join(clauses)}." if clauses else ""
 
 
 def _doubtful(comparison: Comparison) -> Collection[str]:
