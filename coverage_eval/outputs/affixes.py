@@ -1,8 +1,9 @@
 """Words around the translation, and refusals: words that no source explains.
 
 What a system writes often is learnt from its outputs: beginnings and ends that several of them
-have, though their sources have nothing in common. Listed phrases are found in any output; they only
-count where the source has nothing like them.
+have, though their sources have nothing in common, and those that most of them have and no reference
+or other system has anywhere. Listed phrases are found in any output; they only count where the
+source has nothing like them.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from coverage_eval.core.tokenizers import UNSPACED
+from coverage_eval.core.tokenizers import UNSPACED, UNSPACED_CHARACTER, Segment
 from coverage_eval.outputs.lengths import LengthProfile
 from coverage_eval.outputs.parsed_segment import Pair, ParsedSegment
 from coverage_eval.outputs.phrases import PHRASES
@@ -42,21 +43,96 @@ FREQUENT = 0.2
 """Share of outputs from which on what they begin or end with is a habit, whatever their lengths:
 usual lengths have it, too."""
 
+SAME = 0.9
+"""Share of the outputs with a beginning or end that have a word more of it, from which on this
+belongs to it."""
+
 _STOPS = frozenset(".!?:…。！？：—–।؟")
 
 
 @dataclass(frozen=True)
 class AffixProfile:
-    """Beginnings and ends of a system's outputs that no source explains, from left to right."""
+    """Beginnings and ends of a system's outputs that no source explains, from left to right.
+
+    Attributes:
+        starts: Beginnings, in pieces.
+        closings: Ends, in pieces.
+        head: The words with which most outputs begin, and that no other text has.
+        tail: The words with which most outputs end, likewise.
+    """
 
     starts: Set[tuple[str, ...]] = frozenset()
     closings: Set[tuple[str, ...]] = frozenset()
+    head: Sequence[str] = ()
+    tail: Sequence[str] = ()
 
     @classmethod
-    def learn(cls, pairs: Sequence[Pair], lengths: LengthProfile) -> AffixProfile:
-        """Which beginnings and ends several of these outputs have."""
-        starts = _unexplained(pairs, lengths, from_end=False)
-        return cls(starts, _unexplained(pairs, lengths, from_end=True))
+    def learn(
+        cls, pairs: Sequence[Pair], lengths: LengthProfile, others: Sequence[Segment] = ()
+    ) -> AffixProfile:
+        """Which beginnings and ends several of these outputs have.
+
+        Args:
+            pairs: Sources and outputs.
+            lengths: How long outputs usually are.
+            others: References; without one, the outputs of other systems.
+        """
+        outputs = [output.words for _, output in pairs]
+        return cls(
+            _unexplained(pairs, lengths, from_end=False),
+            _unexplained(pairs, lengths, from_end=True),
+            _shared_by_most(outputs, others),
+            _shared_by_most([words[::-1] for words in outputs], others, from_end=True)[::-1],
+        )
+
+
+def _shared_by_most(
+    outputs: Sequence[Sequence[str]], others: Sequence[Segment], *, from_end: bool = False
+) -> Sequence[str]:
+    """The words with which most outputs begin and that no other text has; empty if there are none.
+
+    Where most others begin alike, too, it must be what follows in most of these outputs: else a
+    system only has another word for it. Words of scripts without spaces are not told from endings.
+
+    Args:
+        outputs: The words of each output, from its end if the ends are asked for.
+        others: Other texts.
+        from_end: Whether it is their ends.
+    """
+    parts = list(_common_starts(outputs))
+    if not parts:
+        return ()
+    told = [ParsedSegment.of(text).words[:: -1 if from_end else 1] for text in others]
+    told = [words for words in told if words]
+    lacking = [(part, count) for part, count in parts if not _is_anywhere(part, told)]
+    if not (told and lacking):
+        return ()
+    found = [part for part, count in lacking if count >= SAME * lacking[0][1]][-1]
+    following = [words[len(found) :] for words in outputs if (*words[: len(found)],) == found]
+    (first, count), *_ = Counter(words[0] for words in told).most_common(1)
+    is_followed = 2 * sum([*words[:1]] == [first] for words in following) > len(following)
+    vocabulary = {word for words in told for word in words}
+    is_known = [word in vocabulary for words in following for word in words]
+    # Texts of another language have other words everywhere.
+    if (2 * count > len(told) and not is_followed) or 2 * sum(is_known) <= len(is_known):
+        return ()
+    return found
+
+
+def _common_starts(texts: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The words with which most texts begin, one more each time, and how many texts do."""
+    for size in range(1, MAX_AFFIX + 1):
+        starts = Counter(tuple(words[:size]) for words in texts if len(words) >= size)
+        for part, count in starts.most_common(1):
+            if 2 * count <= len(texts) or _UNSPACED.search("".join(part)):
+                return
+            yield part, count
+
+
+def _is_anywhere(part: Sequence[str], texts: Sequence[Sequence[str]]) -> bool:
+    """Whether some words stand in a row in any of some texts."""
+    wanted = f" {' '.join(part)} "
+    return any(wanted in f" {' '.join(words)} " for words in texts)
 
 
 def _unexplained(
@@ -138,6 +214,7 @@ def _association(
 
 # Finding it in an output, and listed phrases
 
+_UNSPACED = re.compile(UNSPACED_CHARACTER)
 _ABOUT = PHRASES["about"]
 _PREAMBLE = re.compile(
     rf"(?i)^\W*(?:(?:{PHRASES['openings']})\b[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})"
@@ -165,9 +242,25 @@ WHOLE = 0.8
 
 
 def find_affixes(
+    output: ParsedSegment, source: ParsedSegment | None, profile: AffixProfile
+) -> tuple[Sequence[str], Sequence[str]]:
+    """The words before and after the translation; empty if there are none.
+
+    Without a source, they are those that most outputs of the system have.
+    """
+    head, tail = profile.head, profile.tail
+    start: Sequence[str] = head if output.words[: len(head)] == [*head] else ()
+    closing: Sequence[str] = tail if output.words[-len(tail) :] == [*tail] else ()
+    if source is None:
+        return start, closing
+    habits = _find_with_source(output, source, profile)
+    return _unless_said(habits[0] or start, source), _unless_said(habits[1] or closing, source)
+
+
+def _find_with_source(
     output: ParsedSegment, source: ParsedSegment, profile: AffixProfile
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """The words before and after the translation; empty if there are none."""
+    """The beginning and end that are habits or listed, and that the source has nothing like."""
     start: Sequence[str] = ()
     closing: Sequence[str] = ()
     if profile.starts or profile.closings:
@@ -181,7 +274,7 @@ def find_affixes(
     joined = _joined(output.text)
     if not closing and (found := _NOTE.search(joined, len(joined) - WINDOW)) and found.start():
         closing = () if _HAS_NOTE.search(source.text) else ParsedSegment.of(found[0]).pieces
-    return _unless_said(start, source), _unless_said(closing, source)
+    return start, closing
 
 
 def _unless_said(affix: Sequence[str], source: ParsedSegment) -> Sequence[str]:

@@ -48,8 +48,8 @@ KINDS: Mapping[str, str] = {
     "special-token": "have marks that are no words, or a model's reasoning",
     "truncated": "stop long before the end",
     "overlong": "say far more than outputs of such sources usually do",
-    "preamble": "begin with words that no source explains",
-    "note": "end with words that no source explains",
+    "preamble": "begin with words that translate nothing",
+    "note": "end with words that translate nothing",
     "markup": "have code fences, bold text or headings that the source lacks",
 }
 """The kinds of errors, and what outputs with it do."""
@@ -102,12 +102,15 @@ class OutputProfile:
     affixes: AffixProfile
 
     @classmethod
-    def learn(cls, pairs: Iterable[Pair], languages: Languages) -> OutputProfile:
+    def learn(
+        cls, pairs: Iterable[Pair], languages: Languages, others: Sequence[Segment] = ()
+    ) -> OutputProfile:
         """Learn what is usual from sources and outputs; no habits from fewer than 20 pairs.
 
         Args:
             pairs: Sources and outputs.
             languages: The languages of all texts.
+            others: References; without one, the outputs of other systems.
         """
         # A pair that comes again tells no more than once.
         distinct = {(source.text, output.text): (source, output) for source, output in pairs}
@@ -115,13 +118,11 @@ class OutputProfile:
         if len(pairs) < MIN_SEGMENTS:
             return cls(languages, LengthProfile(), AffixProfile())
         lengths = LengthProfile.learn([pair for pair in pairs if pair[0].words])
-        return cls(languages, lengths, AffixProfile.learn(pairs, lengths))
+        return cls(languages, lengths, AffixProfile.learn(pairs, lengths, others))
 
     def find(self, judged: JudgedOutput) -> Iterator[NamedError]:
         """The errors of an output that has words."""
         output, source, references = judged.output, judged.source, judged.references
-        start: Sequence[str] = ()
-        closing: Sequence[str] = ()
         if source:
             left = find_untranslated(output, source, self.languages, references, judged.others)
             if left:
@@ -130,11 +131,11 @@ class OutputProfile:
                 detail = "a copy of the source" if is_copy else _parts(part.text for part in left)
                 yield NamedError("untranslated", detail, spans)
                 return
-            start, closing = find_affixes(output, source, self.affixes)
-            if is_refusal(output, source, start, self.lengths):
-                is_one_word = len(output.vocabulary) == 1 < len(output.words)
-                yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
-                return
+        start, closing = find_affixes(output, source, self.affixes)
+        if source and is_refusal(output, source, start, self.lengths):
+            is_one_word = len(output.vocabulary) == 1 < len(output.words)
+            yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
+            return
         if looped := what_is_looped(output, source, references):
             yield NamedError("loop", looped)
         elif language := self.languages.find_other(output, references):
@@ -197,10 +198,12 @@ class NamedErrorFinder:
         languages = Languages.learn(rows, vocabulary)
         sources = [ParsedSegment.of(row.source or "") for row in rows]
         parsed = (list(map(_parsed, row.hypotheses)) for row in rows)
-        profiles = [
-            OutputProfile.learn(zip(sources, outputs, strict=True), languages)
-            for outputs in zip(*parsed, strict=True)
-        ]
+        references = [text for row in rows for text in row.known_references]
+        profiles = []
+        for number, outputs in enumerate(zip(*parsed, strict=True)):
+            others = references or [text for row in rows for text in _others(row, number)]
+            pairs = zip(sources, outputs, strict=True)
+            profiles.append(OutputProfile.learn(pairs, languages, others))
         return cls(tuple(profiles), languages)
 
     @property
@@ -218,7 +221,7 @@ class NamedErrorFinder:
         for number, (text, profile) in enumerate(zip(row.hypotheses, self.profiles, strict=True)):
             output, errors = _parsed(text), list[NamedError]()
             if output.words:
-                others = (*row.hypotheses[:number], *row.hypotheses[number + 1 :], *row.peers)
+                others = _others(row, number)
                 errors += profile.find(JudgedOutput(output, source, row.known_references, others))
             elif _has_words(row):
                 errors.append(NamedError("empty"))
@@ -228,6 +231,11 @@ class NamedErrorFinder:
                 errors.append(NamedError("markup", markup))
             found.append(tuple(sorted(errors, key=_order)))
         return tuple(found)
+
+
+def _others(row: Row, number: int) -> tuple[Segment, ...]:
+    """What other systems have in the place of an output."""
+    return (*row.hypotheses[:number], *row.hypotheses[number + 1 :], *row.peers)
 
 
 def _has_words(row: Row) -> bool:

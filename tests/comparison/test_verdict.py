@@ -122,7 +122,7 @@ BY_HAND = [
         situation({"omissions": {"a": 5, "b": 20}}, "omissions:a>b", referenced=False,
                   faults={"a": [BrokenOutputs(["note"], 9)]}, discounted={"a"}, padding={"a"}),
         "no-difference", "",
-        ["a: 9 of 104 outputs end with words that no source explains.",
+        ["a: 9 of 104 outputs end with words that translate nothing.",
          "Fewer errors of a are no merit."],
     ),
     (

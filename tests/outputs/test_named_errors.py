@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 
 import pytest
 
+from coverage_eval import compare
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import CheckId, Finding
@@ -282,3 +284,79 @@ def test_a_loop_that_the_reference_has_is_none(text):
         assert kinds_of(finder, Row((text,), (text,), given)) == []
         assert "loop" in kinds_of(finder, Row((f"{text} " * 9,), (text,), given))
     assert "loop" in kinds_of(finder, Row(("hey " * 9,), ("hey you",), None))
+
+
+def _words_drawn(seed: int) -> str:
+    """One to three words that no text here has."""
+    chance = Random(seed)
+    return " ".join(
+        "".join(chance.choices("bdfgkpqvwxz", k=5)) for _ in range(chance.randint(1, 3))
+    )
+
+
+@pytest.mark.parametrize("has_source", [True, False])
+@pytest.mark.parametrize("compared", ["reference", "system", "peer"])
+def test_words_that_most_outputs_begin_or_end_with_and_no_other_text_has_are_named(
+    has_source, compared
+):
+    """The other text is another's, without every third of its words; its heads may be common."""
+    for seed, (kind, share) in enumerate(
+        [("preamble", 1), ("note", 1), ("preamble", 0.6), ("note", 0.6)]
+    ):
+        said = _words_drawn(seed)
+        rows, padded = [], []
+        for number, (source, target) in enumerate(PAIRS[:60]):
+            other = " ".join(word for n, word in enumerate(target.split()) if n % 3 < 2)
+            padded.append(number % 5 < 5 * share)
+            text = target
+            if padded[-1]:
+                text = f"{said} {target}" if kind == "preamble" else f"{target} {said}"
+            rows.append(
+                Row(
+                    (text, other) if compared == "system" else (text,),
+                    (other,) if compared == "reference" else (),
+                    source if has_source else None,
+                    (other,) if compared == "peer" else (),
+                )
+            )
+        finder = NamedErrorFinder.learn(rows)
+        for row, is_padded in zip(rows, padded, strict=True):
+            kinds, *of_others = [
+                [error.kind for error in errors] for errors in finder.find_row(row)
+            ]
+            assert (kind in kinds) == is_padded, row
+            assert all({"preamble", "note"}.isdisjoint(of_other) for of_other in of_others)
+
+
+@pytest.mark.parametrize(
+    ("output", "other"),
+    [
+        ("the movie was {}", "the film was {}"),  # another word in the same place
+        ("{} these days", "{} today"),
+        ("the {}", "{}"),  # a word that the others have elsewhere
+        ("{} .", "{}"),  # no word
+        ("the {}", "der hund"),  # another language
+        ("well {}", ""),  # no text to be compared with
+        ("{}です", "{}だ"),  # an ending
+    ],
+)
+def test_other_words_for_the_same_are_no_preambles(output, other):
+    rows = [
+        Row((output.format(target), other.format(f"{target} the {target}")), (), source)
+        for source, target in ((source, target.rstrip(" .!?")) for source, target in PAIRS[:60])
+    ]
+    finder = NamedErrorFinder.learn(rows)
+    for row in rows:
+        assert {"preamble", "note"}.isdisjoint(e.kind for e in finder.find_row(row)[0])
+
+
+def test_words_that_most_outputs_end_with_forbid_to_take_their_system():
+    """They are padding, whose few omissions are no merit, either."""
+    short = [" ".join(target.split()[:-1]) for _, target in PAIRS[:200]]
+    padded = [f"{text} xyzzy" for text in short]
+    found = compare(
+        {"padded": padded, "short": short}, [target for _, target in PAIRS[:200]], metrics=["bleu"]
+    )
+    assert found.facts.padding == {"padded"}
+    assert "padded: 200 of 200 outputs end with words" in found.verdict_sentences[0]
+    assert found.verdict.systems == ["short"]

@@ -139,7 +139,7 @@ def test_without_a_source_references_tell_the_language():
     sources, targets = (list(texts[:60]) for texts in zip(*PAIRS, strict=True))
     other = [f"well , {target}" for target in targets]
     kinds, said = named({"s": sources, "h": other}, targets)
-    assert (kinds["s"], kinds["h"]) == ({"wrong-language"}, set())
+    assert (kinds["s"], kinds["h"]) == ({"wrong-language"}, {"preamble"})
     kinds, said = named({"h": targets, "i": other}, sources)
     assert kinds == {"h": set(), "i": set()}
     assert "in de, and the outputs are in en" in said
