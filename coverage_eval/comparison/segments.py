@@ -1,21 +1,16 @@
-"""Segments of a comparison: rows of scores, records of all evidence, and what a report shows.
-
-A report has every segment with its marks, and an error of each system to check.
-"""
+"""Segments of a comparison: rows of scores, records of all evidence, and examples for a report."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode
 
 import numpy as np
 
 from coverage_eval.align.aligner import ModelAligner, aligner_of
-from coverage_eval.align.rows import AlignedRow
 from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.evidence import marking, marks_of, runs, styled_runs
 from coverage_eval.comparison.table import Comparison
@@ -23,7 +18,7 @@ from coverage_eval.core.machine import LazyRows
 from coverage_eval.core.mark import Mark, MarkKind, plain_columns
 from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table, format_figure
 from coverage_eval.core.result import Result
-from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
+from coverage_eval.core.tokenizers import Segment, Span, segment_text
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -126,8 +121,6 @@ MAX_PRINTED = 10
 MOST_MARKED = 2 / 3
 """Of a source of which a greater share is marked, the model knows too little."""
 
-Record = dict[str, Any]
-
 MarkedWord: TypeAlias = tuple[str, str, Span]
 """A marked word: the metric, the side, and its characters."""
 
@@ -148,103 +141,6 @@ class ReportOptions:
     title: str | None = None
     command: str | None = None
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
-
-
-def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[Record]:
-    """A record for each segment: its texts, and for each output what is marked.
-
-    ``source`` (None if it is not known) and ``references`` are texts; ``outputs``, in the order of
-    the systems, have a ``text``. The ``links`` of an output, and ``referenceLinks``, are
-    alternating numbers of source and target words from 0, or None if they are not known;
-    ``sourceWords``, ``referenceWords`` and an output's ``words`` say which characters these words
-    are. An output's ``marks`` have a ``kind`` (a :attr:`~coverage_eval.core.mark.MarkKind.key`),
-    their words as ``spans``, and a ``text``. If given, an output also has a map of ``attention``
-    with weights in hundredths. Words and spans are lists of steps: how far each starts behind the
-    end of the one before, and how long it is, in turns.
-
-    Raises:
-        ValueError: The comparison was made from statistics alone.
-    """
-    result = comparison.measured
-    marks = [marks_of(result, system) for system in result.systems]
-    linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
-    aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
-    for index, row in enumerate(result.rows):
-        links = aligned[index] if linked else None
-        source = None if row.source is None else segment_text(row.source)
-        outputs = []
-        for position, (system, segment) in enumerate(
-            zip(result.systems, row.hypotheses, strict=True)
-        ):
-            text = segment_text(segment)
-            output: Record = {
-                "text": text,
-                "words": links and _words(segment, linked.aligner.tokens),
-                "links": links and _flat(links.hypotheses[position]),
-                "marks": _mark_records(marks[position][index], source or "", text),
-            }
-            if system in options.attention:
-                output["attention"] = pack_attention(options.attention[system][index])
-            outputs.append(output)
-        yield {
-            "source": source,
-            "sourceWords": links and _words(row.source or "", linked.aligner.source_tokens),
-            "references": list(map(segment_text, row.known_references)),
-            "referenceWords": [
-                links and _words(text, linked.aligner.tokens) for text in row.known_references
-            ],
-            "referenceLinks": [
-                links and _flat(links.references[number])
-                for number in range(len(row.known_references))
-            ],
-            "outputs": outputs,
-        }
-
-
-def _mark_records(marks: Iterable[tuple[MarkKind, Mark]], source: str, output: str) -> list[Record]:
-    units = {"source": _units(source), "output": _units(output)}
-    return [
-        {
-            "kind": kind.key,
-            "spans": _steps(units[mark.side], mark.spans),
-            "text": mark.phrase or mark.text,
-        }
-        for kind, mark in marks
-    ]
-
-
-def _words(segment: Segment, tokens: Tokenizer) -> list[int]:
-    words = tokens.locate(segment)
-    return _steps(_units(words.text), words.spans)
-
-
-def _units(text: str) -> Sequence[int]:
-    """Where JavaScript has each character, and the end: those beyond U+FFFF are two units there."""
-    if text.isascii() or max(text) <= "\uffff":
-        return range(len(text) + 1)
-    return [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
-
-
-def _steps(units: Sequence[int], spans: Iterable[Span]) -> list[int]:
-    """How far each span starts behind the one before, and its length, in turns.
-
-    Such small numbers are compressed well.
-    """
-    ends = [0, *(units[end] for end in _flat(spans))]
-    return [end - start for start, end in pairwise(ends)]
-
-
-def _flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
-    return [number for pair in pairs for number in pair]
-
-
-def pack_attention(item: AttentionMap) -> Record:
-    """A map as the page reads it: words of both sides, and weights in percent."""
-    return {
-        "source": item.source_labels,
-        "words": item.hypothesis_labels,
-        "weights": (item.weights * 100).round().astype(int).tolist(),
-    }
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def test_attention_is_that_of_a_converted_file(folder, run_cli):
         assert own["attention"]["source"] == [f"▁{word}" for word in segment["source"].split()]
         assert own["attention"]["words"] == own["text"].split()
         assert [row[0] for row in own["attention"]["weights"]] == [25] * len(own["text"].split())
-        assert "attention" not in none
+        assert none["attention"] is None
     refused = run_cli(*line, "a=bare.jsonl", cwd=folder, check=False)
     assert refused.returncode == 1
     assert "Type: coverage-eval attention convert bare.jsonl" in refused.stderr

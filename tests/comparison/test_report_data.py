@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_type_hints, is_typeddict
 
 import numpy as np
 import pytest
@@ -12,12 +13,14 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.comparison.report import data
 from coverage_eval.comparison.report.html import make_report, report_values
 from coverage_eval.comparison.segments import ReportOptions, find_examples
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedError, NamedErrors
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics, read_blocks, spans_of
+from tests.conftest import ROOT
 from tests.grammar import generate
 
 SOURCES = ["ein rotes haus", "", "der hund"]
@@ -33,6 +36,40 @@ def comparison(**options: Any) -> Comparison:
     return ce.compare(SYSTEMS, REFERENCES, SOURCES, aligner, **options)
 
 
+def in_typescript(hint: Any) -> str:
+    """A type as TypeScript writes it."""
+    if hint is type(None):
+        return "null"
+    if hint in {int, str, bool}:
+        return {int: "number", str: "string", bool: "boolean"}[hint]
+    if is_typeddict(hint):
+        return hint.__name__.removesuffix("Record")
+    if isinstance(hint, UnionType):
+        return " | ".join(map(in_typescript, get_args(hint)))
+    (item,) = map(in_typescript, get_args(hint))
+    return f"({item})[]" if " " in item else f"{item}[]"
+
+
+def test_the_script_reads_the_fields_that_are_written():
+    """Field by field, with their types; mypy checks that they are written."""
+    frontend = ROOT / "coverage_eval" / "comparison" / "report" / "frontend"
+    text = (frontend / "src" / "data.ts").read_text(encoding="utf-8")
+    for name, meaning in re.findall(r"^export type (\w+) = (.*);$", text, re.MULTILINE):
+        text = re.sub(rf"\b{name}\b", meaning, text)
+    read = {
+        name: dict(re.findall(r"^  (\w+\??): (.*?);", body, re.MULTILINE))
+        for name, body in re.findall(r"^export interface (\w+) {\n(.*?)^}", text, re.M | re.DOTALL)
+    }
+    written = {
+        in_typescript(record): {
+            field: in_typescript(hint) for field, hint in get_type_hints(record).items()
+        }
+        for record in vars(data).values()
+        if is_typeddict(record) and record.__module__ == data.__name__
+    }
+    assert read == written
+
+
 def test_marks_of_a_segment_by_hand():
     first, empty, third = read_blocks(make_report(comparison()).html)["segments/0"]
     assert (first["source"], first["sourceWords"]) == ("ein rotes haus", [0, 3, 1, 5, 1, 4])
@@ -45,7 +82,8 @@ def test_marks_of_a_segment_by_hand():
         {"kind": "dropped", "spans": [10, 4], "text": "haus"},
     ]
     assert empty["source"] == ""
-    assert empty["outputs"][1] == {"text": "", "words": [], "links": [], "marks": []}
+    blank = {"text": "", "words": [], "links": [], "marks": [], "attention": None}
+    assert empty["outputs"][1] == blank
     (again,) = third["outputs"][1]["marks"]
     assert spans_of(again["spans"]) == [(8, 11), (12, 15)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +13,7 @@ from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
+from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
 from coverage_eval.comparison.report.page import (
     Page,
     ViewedDocument,
@@ -24,7 +25,6 @@ from coverage_eval.comparison.report.picture import draw_scores, shared_ending
 from coverage_eval.comparison.segments import (
     ReportOptions,
     find_examples,
-    segment_records,
     worst_examples,
 )
 from coverage_eval.comparison.sentences import line_phrase, output_phrase, write_verdict
@@ -284,9 +284,9 @@ def _deciding(comparison: Comparison) -> str:
     return tests[0].metric if tests else _worst(comparison)[0]
 
 
-def _contents(comparison: Comparison) -> dict[str, Any]:
+def _contents(comparison: Comparison) -> ContentsRecord:
     name, system = _worst(comparison)
-    doubtful, ending = _doubtful(comparison), shared_ending(list(comparison.rows))
+    ending = shared_ending(list(comparison.rows))
     return {
         "worst": {"metric": comparison.metrics[name].name, "system": system},
         "systems": list(comparison.rows),
@@ -298,23 +298,34 @@ def _contents(comparison: Comparison) -> dict[str, Any]:
             {"name": m.name, "higherIsBetter": m.higher_is_better, "flags": flags(m)}
             for m in comparison.measured.metrics.values()
         ],
-        "kinds": [
-            asdict(kind) | {"shown": name not in doubtful}
-            for name, kinds in sorted(
-                marking(comparison.measured).items(), key=lambda item: item[1][0].error_threshold
-            )
-            for kind in {kind.key: kind for kind in kinds}.values()
-        ],
+        "kinds": list(_kinds(comparison)),
         "text": "source" if comparison.measured.has_source else "reference",
         "segments": shown_segments(comparison),
         "block": BLOCK,
     }
 
 
+def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
+    """The kinds of marks, the plainest first; those that prove little are shown on demand."""
+    doubtful = _doubtful(comparison)
+    of_metrics = marking(comparison.measured).items()
+    for name, kinds in sorted(of_metrics, key=lambda item: item[1][0].error_threshold):
+        for kind in {kind.key: kind for kind in kinds}.values():
+            yield {
+                "key": kind.key,
+                "style": kind.style,
+                "side": kind.side,
+                "meaning": kind.meaning,
+                "error": kind.error,
+                "listed": kind.listed,
+                "shown": name not in doubtful,
+            }
+
+
 def _blocks(comparison: Comparison, options: ReportOptions) -> Iterator[tuple[str, Any]]:
     """The segments that are shown, in blocks, and their scores and flags."""
     result, shown = comparison.measured, shown_segments(comparison)
-    records = islice(segment_records(comparison, options), shown)
+    records = islice(segment_records(comparison, options.attention), shown)
     for number, block in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         yield f"segments/{number}", block
     for name, metric in result.metrics.items():

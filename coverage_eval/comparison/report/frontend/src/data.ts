@@ -1,4 +1,7 @@
-/** The report's data: compressed blocks in the page, unpacked when they are asked for. */
+/**
+ * The report's data: compressed blocks in the page, unpacked when they are asked for. The interfaces
+ * are the classes of coverage_eval/comparison/report/data.py, as a test of both compares them.
+ */
 
 export interface Metric {
   name: string;
@@ -22,9 +25,14 @@ export interface Kind {
   shown: boolean;
 }
 
+/** The metric and the system with the most errors; their worst segment comes first. */
+export interface Worst {
+  metric: string;
+  system: string;
+}
+
 export interface Contents {
-  /** The metric and the system with the most errors; their worst segment comes first. */
-  worst: { metric: string; system: string };
+  worst: Worst;
   systems: string[];
   /** What each system is called: its name without the ending that all names share. */
   labels: string[];
@@ -64,7 +72,7 @@ export interface Output {
   /** Numbers of source and output words, in turns; null if they are not known. */
   links: number[] | null;
   marks: Mark[];
-  attention?: Attention;
+  attention: Attention | null;
 }
 
 export interface Segment {

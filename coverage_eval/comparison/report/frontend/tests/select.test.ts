@@ -28,7 +28,7 @@ const data = {
 } as unknown as Data;
 
 function segment(source: string, a: Mark[], b: Mark[]): Segment {
-  const output = (text: string, marks: Mark[]) => ({ text, words: null, links: null, marks });
+  const output = (text: string, marks: Mark[]) => ({ text, words: null, links: null, marks, attention: null });
   return {
     source,
     sourceWords: null,

@@ -1,0 +1,201 @@
+"""What the page of a report gets as JSON; ``frontend/src/data.ts`` has the same fields.
+
+The page has one :class:`ContentsRecord`, and a :class:`SegmentRecord` for each segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+from coverage_eval.align.rows import AlignedRow
+from coverage_eval.comparison.evidence import marks_of
+from coverage_eval.comparison.table import Comparison
+from coverage_eval.core.mark import Mark, MarkKind
+from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
+
+if TYPE_CHECKING:
+    from coverage_eval.attention_maps.maps import AttentionMap
+
+Steps: TypeAlias = list[int]
+"""Pieces of a text: how far each starts behind the end of the one before, and its length, in turns.
+
+Such small numbers are compressed well.
+"""
+
+
+class WorstRecord(TypedDict):
+    """The metric and the system with the most errors."""
+
+    metric: str
+    system: str
+
+
+class MetricRecord(TypedDict):
+    """A metric: whether it flags segments, and which scores are better, None for neither."""
+
+    name: str
+    higherIsBetter: bool | None
+    flags: bool
+
+
+class KindRecord(TypedDict):
+    """A :class:`~coverage_eval.core.mark.MarkKind`, and whether the page shows it at first."""
+
+    key: str
+    style: str
+    side: str
+    meaning: str
+    error: str
+    listed: str
+    shown: bool
+
+
+class ContentsRecord(TypedDict):
+    """What the page must know before it reads a segment.
+
+    ``labels`` and ``colours`` are those of the systems, ``text`` the side that the list shows,
+    and ``block`` the number of segments in a block of data.
+    """
+
+    worst: WorstRecord
+    systems: list[str]
+    labels: list[str]
+    colours: list[str]
+    metrics: list[MetricRecord]
+    kinds: list[KindRecord]
+    text: str
+    segments: int
+    block: int
+
+
+class MarkRecord(TypedDict):
+    """Words that a metric points at: the key of their kind, and their characters."""
+
+    kind: str
+    spans: Steps
+    text: str
+
+
+class AttentionRecord(TypedDict):
+    """An attention map: words of both sides, and weights in percent for each output word."""
+
+    source: list[str]
+    words: list[str]
+    weights: list[list[int]]
+
+
+class OutputRecord(TypedDict):
+    """The output of a system.
+
+    ``links`` are numbers of source and output words from 0, in turns, and ``words`` their
+    characters; both None if they are not known.
+    """
+
+    text: str
+    words: Steps | None
+    links: list[int] | None
+    marks: list[MarkRecord]
+    attention: AttentionRecord | None
+
+
+class SegmentRecord(TypedDict):
+    """A segment: texts, with words and links as outputs have them, and outputs by system."""
+
+    source: str | None
+    sourceWords: Steps | None
+    references: list[str]
+    referenceWords: list[Steps | None]
+    referenceLinks: list[list[int] | None]
+    outputs: list[OutputRecord]
+
+
+def segment_records(
+    comparison: Comparison, attention: Mapping[str, Sequence[AttentionMap]]
+) -> Iterator[SegmentRecord]:
+    """A record for each segment.
+
+    Args:
+        comparison: The systems.
+        attention: Attention maps by system, one for each segment.
+
+    Raises:
+        ValueError: The comparison was made from statistics alone.
+    """
+    result = comparison.measured
+    marks = [marks_of(result, system) for system in result.systems]
+    linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
+    aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
+    for index, row in enumerate(result.rows):
+        links = aligned[index] if linked else None
+        source = None if row.source is None else segment_text(row.source)
+        outputs: list[OutputRecord] = []
+        for position, (system, segment) in enumerate(
+            zip(result.systems, row.hypotheses, strict=True)
+        ):
+            text = segment_text(segment)
+            maps = attention.get(system)
+            outputs.append({
+                "text": text,
+                "words": links and _words(segment, linked.aligner.tokens),
+                "links": links and _flat(links.hypotheses[position]),
+                "marks": _mark_records(marks[position][index], source or "", text),
+                "attention": None if maps is None else _attention_record(maps[index]),
+            })  # fmt: skip
+        yield {
+            "source": source,
+            "sourceWords": links and _words(row.source or "", linked.aligner.source_tokens),
+            "references": list(map(segment_text, row.known_references)),
+            "referenceWords": [
+                links and _words(text, linked.aligner.tokens) for text in row.known_references
+            ],
+            "referenceLinks": [
+                links and _flat(links.references[number])
+                for number in range(len(row.known_references))
+            ],
+            "outputs": outputs,
+        }
+
+
+def _mark_records(
+    marks: Iterable[tuple[MarkKind, Mark]], source: str, output: str
+) -> list[MarkRecord]:
+    units = {"source": _units(source), "output": _units(output)}
+    return [
+        {
+            "kind": kind.key,
+            "spans": _steps(units[mark.side], mark.spans),
+            "text": mark.phrase or mark.text,
+        }
+        for kind, mark in marks
+    ]
+
+
+def _words(segment: Segment, tokens: Tokenizer) -> Steps:
+    words = tokens.locate(segment)
+    return _steps(_units(words.text), words.spans)
+
+
+def _units(text: str) -> Sequence[int]:
+    """Where JavaScript has each character, and the end: those beyond U+FFFF are two units there."""
+    if text.isascii() or max(text) <= "\uffff":
+        return range(len(text) + 1)
+    return [0, *accumulate(1 + (letter > "\uffff") for letter in text)]
+
+
+def _steps(units: Sequence[int], spans: Iterable[Span]) -> Steps:
+    ends = [0, *(units[end] for end in _flat(spans))]
+    return [end - start for start, end in pairwise(ends)]
+
+
+def _flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
+    return [number for pair in pairs for number in pair]
+
+
+def _attention_record(item: AttentionMap) -> AttentionRecord:
+    return {
+        "source": list(item.source_labels),
+        "words": list(item.hypothesis_labels),
+        "weights": (item.weights * 100).round().astype(int).tolist(),
+    }
