@@ -243,6 +243,21 @@ def test_runs_are_marked_and_the_source_shows_the_chosen_output(reader, folder, 
     assert again.locator(".pane mark.dropped").count() == 0
 
 
+def test_marks_are_hidden_one_by_one_and_come_back(reader, folder):
+    """Each change of the view is made of the last one, whichever part of the page makes it."""
+    page = reader.open(folder / "report.html")
+    shown = page.locator("article mark.run")
+    before = shown.all_text_contents()
+    assert before
+    boxes = "[...document.querySelectorAll('[id^=mark-]:checked')]"
+    assert page.evaluate(f"{boxes}.map(box => box.click()).length") > 1
+    page.wait_for_function("!document.querySelector('article mark.run')")
+    assert "&marks=&" in f"&{page.url.partition('#')[2]}&"
+    page.click("#reset")
+    page.wait_for_function("document.querySelector('article mark.run')")
+    assert shown.all_text_contents() == before
+
+
 def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
     number = min(with_errors(details, "dropping", "DROP"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")

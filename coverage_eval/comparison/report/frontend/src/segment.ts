@@ -3,6 +3,7 @@
 import type { Attention, Contents, Kind, Output, Segment } from "./data";
 import { figure, h, shownText } from "./dom";
 import { type Line, line, lineElement, runsOf, runText } from "./line";
+import { labelOf } from "./view";
 
 /** Texts of more characters stand below each other, with the source in sight. */
 const LONG = 360;
@@ -20,7 +21,7 @@ interface Shown {
 export interface Showing {
   contents: Contents;
   /** Systems side by side. */
-  show: string[];
+  show: readonly string[];
   /** The system whose errors the source shows. */
   chosen: string;
   choose: (system: string) => void;
@@ -74,10 +75,6 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   );
   if (source) connect(element, source, shown, references, segment.referenceLinks, status, contents);
   return element;
-}
-
-function labelOf(system: string, { systems, labels }: Contents): string {
-  return shownText(labels[systems.indexOf(system)] ?? system);
 }
 
 function sourceRuns(source: Line, output: Output, kinds: Kind[]) {

@@ -1,27 +1,38 @@
 /** What the reader looks at; the URL's fragment holds it, so a view can be shared. */
 
 import type { Contents, Metric } from "./data";
+import { shownText } from "./dom";
 
+/** What the reader chose. A view is never changed, only replaced: whoever keeps one keeps what it was. */
 export interface View {
   /** Systems side by side. */
-  show: string[];
+  readonly show: readonly string[];
   /** The output whose errors the source shows; "" for the one that the list is about. */
-  chosen: string;
+  readonly chosen: string;
   /** "number", or the metric to sort by. */
-  sort: string;
+  readonly sort: string;
   /** The system that the list is about: its scores sort it, and its flags filter it. */
-  whose: string;
-  descending: boolean;
+  readonly whose: string;
+  readonly descending: boolean;
   /** Whether only segments are listed that the metric flags. */
-  flagged: boolean;
-  text: string;
+  readonly flagged: boolean;
+  readonly text: string;
   /** A list's name, and the entry to show the segments of. */
-  found: string;
-  entry: string;
+  readonly found: string;
+  readonly entry: string;
   /** The kinds of marks that words show. */
-  marks: string[];
+  readonly marks: readonly string[];
   /** The segment that is open, from 1; 0 for the first of the list. */
-  segment: number;
+  readonly segment: number;
+}
+
+/** Who has the view, and the two ways to replace it. */
+export interface Viewer {
+  readonly view: View;
+  /** Another list: other segments, another order, other systems. */
+  change(part: Partial<View>): void;
+  /** The same list; another segment is open, or is shown otherwise. */
+  look(part: Partial<View>): void;
 }
 
 /** The view that a page opens with, or that of the list of another system. */
@@ -42,6 +53,11 @@ export function defaultView({ systems, kinds, metrics, worst }: Contents, whose 
     marks: kinds.filter(({ shown }) => shown).map(({ key }) => key),
     segment: 0,
   };
+}
+
+/** What a system is called on the page. */
+export function labelOf(system: string, { systems, labels }: Contents): string {
+  return shownText(labels[systems.indexOf(system)] ?? system);
 }
 
 export function isWorstHigh(metric: Metric | undefined): boolean {
@@ -71,27 +87,27 @@ export function formatView(view: View, contents: Contents): string {
 export function parseView(fragment: string, contents: Contents): View | null {
   if (!fragment.includes("=")) return fragment === "" ? defaultView(contents) : null;
   const given = new URLSearchParams(fragment);
-  const { systems } = contents;
-  const view = defaultView(
+  const { systems, metrics, kinds } = contents;
+  const usual = defaultView(
     contents,
     systems.find((name) => name === given.get("whose")),
   );
-  const known = (key: "chosen" | "sort", values: string[]) => {
-    const value = given.get(key) ?? "";
-    if (values.includes(value)) view[key] = value;
-  };
-  known("chosen", systems);
-  known("sort", ["number", ...contents.metrics.map(({ name }) => name)]);
-  for (const key of ["found", "entry", "text"] as const) view[key] = given.get(key) ?? "";
-  if (given.has("marks")) {
-    const marks = given.getAll("marks");
-    view.marks = contents.kinds.map(({ key }) => key).filter((key) => marks.includes(key));
-  }
+  const known = (key: "chosen" | "sort", values: string[]) =>
+    values.find((value) => value === given.get(key)) ?? usual[key];
   const show = systems.filter((name) => given.getAll("show").includes(name));
-  if (show.length) view.show = show;
-  view.flagged = given.get("flagged") === "yes";
-  if (given.has("descending")) view.descending = given.get("descending") === "yes";
+  const marks = kinds.map(({ key }) => key).filter((key) => given.getAll("marks").includes(key));
   const segment = Number(given.get("segment") ?? 0);
-  view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;
-  return view;
+  return {
+    whose: usual.whose,
+    show: show.length ? show : usual.show,
+    chosen: known("chosen", systems),
+    sort: known("sort", ["number", ...metrics.map(({ name }) => name)]),
+    descending: given.has("descending") ? given.get("descending") === "yes" : usual.descending,
+    flagged: given.get("flagged") === "yes",
+    text: given.get("text") ?? "",
+    found: given.get("found") ?? "",
+    entry: given.get("entry") ?? "",
+    marks: given.has("marks") ? marks : usual.marks,
+    segment: Number.isInteger(segment) && segment > 0 ? segment : 0,
+  };
 }
