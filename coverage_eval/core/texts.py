@@ -309,12 +309,13 @@ def split_references(
     """
     # Iterators can be looked at only once.
     references = [
-        list(item) if isinstance(item, Iterator) else "" if is_missing(item) else item
+        list(item) if isinstance(item, Iterator) else item
         for item in segments_of(references, "the reference", optional=True)
     ]
     if depth(references) <= max(1, depth(hypotheses)):
-        _check_tokens(hypotheses, references)
-        return [references]
+        segments = ["" if is_missing(item) else item for item in references]
+        _check_tokens(hypotheses, segments)
+        return [segments]
     number = len(references)
     sizes = {len(item) for item in references if isinstance(item, Sized)}
     if number == len(hypotheses) != 1 and sizes - {number}:

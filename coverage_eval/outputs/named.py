@@ -197,10 +197,11 @@ class NamedErrorFinder:
         """
         languages = Languages.learn(rows, vocabulary)
         sources = [ParsedSegment.of(row.source or "") for row in rows]
-        parsed = (list(map(_parsed, row.hypotheses)) for row in rows)
+        parsed = [list(map(_parsed, row.hypotheses)) for row in rows]
         references = [text for row in rows for text in row.known_references]
         profiles = []
-        for number, outputs in enumerate(zip(*parsed, strict=True)):
+        # Without a sample there is one system, of which nothing is known.
+        for number, outputs in enumerate(zip(*parsed, strict=True) if parsed else [()]):
             others = references or [text for row in rows for text in _others(row, number)]
             pairs = zip(sources, outputs, strict=True)
             profiles.append(OutputProfile.learn(pairs, languages, others))

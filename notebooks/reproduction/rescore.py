@@ -27,6 +27,7 @@ import coverage_eval as ce
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.attention_maps.subwords import join_words
+from coverage_eval.core.files import FileText
 from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.quality.sacre import BLEU
@@ -77,7 +78,7 @@ def best(grid: Sequence[Sequence[float]]) -> tuple[float, float, float]:
 
 def read(lists: str, attention: str | None, subwords: str) -> Candidates:
     """Read n-best lists, and the attention of their hypotheses."""
-    rows = [[field.strip() for field in line.split("|||")] for line in read_segments(lists)]
+    rows = [[field.strip() for field in line.split("|||")] for line in FileText(lists)]
     segments = [int(row[0]) for row in rows]
     starts = np.flatnonzero(np.diff(segments, prepend=-1))
     if [segments[k] for k in starts] != list(range(len(starts))):
@@ -85,7 +86,7 @@ def read(lists: str, attention: str | None, subwords: str) -> Candidates:
     tokens = [tokenize(row[1]) for row in rows]
     penalties = np.zeros(len(rows))
     if attention is not None:
-        found = [json.loads(line) for line in read_segments(attention)]
+        found = [json.loads(line) for line in FileText(attention)]
         if len(found) != len(rows):
             raise SystemExit(f"{attention}: {len(found)} records for {len(rows)} hypotheses")
         totals = [r["coverage"] if "coverage" in r else np.sum(r["attention"], 0) for r in found]

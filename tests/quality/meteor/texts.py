@@ -7,12 +7,14 @@ from typing import Any
 
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.metric import Metric, Statistics
+from coverage_eval.core.texts import numbered
 
 
 def count(metric: Metric, segments: Iterable[Sequence[Any]]) -> Statistics:
     """Statistics ``[segments, k]`` of tuples of a hypothesis and its references."""
     rows = [Row((hypothesis,), tuple(references)) for hypothesis, *references in segments]
-    fitted = metric.fit(RowSample(rows, [ONE_SYSTEM]))
+    references = numbered("reference", rows[0].references if rows else ())
+    fitted = metric.fit(RowSample(rows, [ONE_SYSTEM], references))
     return fitted.count(Batch(rows))[0]
 
 
