@@ -1,0 +1,386 @@
+"""Every figure in the sentences of the reproduction's page, computed again from its tables.
+
+``page.md`` says which cell stands where; here each figure is computed from what its sentence says.
+What is then left of a conclusion has no figure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+
+import pandas as pd
+import pytest
+
+from coverage_eval.papers.printed import load_table
+from tests.reproduction.conftest import SCRIPTS
+
+EQUAL, DECODED, ALPHA = "at equal length", "as decoded", "with α = 1"
+FORMS = (DECODED, ALPHA, EQUAL)
+METRICS = ("BLEU", "METEOR", "REP", "DROP")
+LOGS = {"csoftmax": "2.0", "csparsemax": "1.65"}
+"""Time of softmax's, from the words per second of the authors' published training logs:
+4,851 / 2,469 and 4,851 / 2,942."""
+
+NAMES = (
+    r"Tables? \d( and \d)?|sections? \d(\.\d)?|Footnote 2|test_20\d\d_flickr|Multi30k|"
+    r"[cfα] = \d(\.\d)?|95%|[Ss]eeds? \d( to \d)?(, \d)*( and \d)?|\d{4}-\d\d-\d\d|p < \.05"
+)
+"""What has digits and is no result."""
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    return pd.read_csv(SCRIPTS / f"{name}.csv")
+
+
+def rows(name: str, **keys: object) -> pd.DataFrame:
+    frame = table(name)
+    for column, value in keys.items():
+        frame = frame[frame[column] == value]
+    return frame
+
+
+def row(name: str, **keys: object) -> pd.Series:
+    (found,) = rows(name, **keys).iloc
+    return found
+
+
+def difference(
+    first: str, other: str, metric: str, form: str = EQUAL, number: int = 1
+) -> pd.Series:
+    """How much better the first system is."""
+    return row("tables/differences", corpus="German–English", table=f"Table {number}", form=form,
+               systems=f"{first} against {other}", metric=metric)  # fmt: skip
+
+
+def claim(number: int, form: str = EQUAL, table: int = 1) -> pd.Series:
+    return row("tables/claims", corpus="German–English", table=f"Table {table}", form=form,
+               claim=f"claim {number}")  # fmt: skip
+
+
+def sure(column: str) -> pd.DataFrame:
+    """The differences beyond chance, by a column of p-values."""
+    found = table("tables/differences")
+    return found[found[column] < 0.05].assign(direction=lambda x: x["gain"] * x["printed"])
+
+
+def minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def conclusion_1() -> list[str]:
+    sparse = difference("sparsemax", "softmax", "BLEU")
+    adds = [
+        minus(f"{difference(first, other, 'BLEU')['gain']:+.2f}")
+        for first, other in (
+            ("sparsemax + COVPENALTY", "sparsemax"), ("sparsemax + COVVECTOR", "sparsemax"),
+            ("softmax + COVVECTOR", "softmax"), ("csparsemax", "sparsemax"),
+        )
+    ]  # fmt: skip
+    holds, whole = claim(1), row("tables/resampling", form=EQUAL, metric="BLEU",
+                                 systems="sparse models against others")  # fmt: skip
+    scores = rows("tables/scores", corpus="German–English", table="Table 1", form=EQUAL,
+                  metric="BLEU").set_index("system")["mean"]  # fmt: skip
+    ours = ["sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax"]
+    printed = list(load_table("table1").systems)
+    others = scores[printed].drop(ours).mean()
+    japanese = rows("tables/scores", corpus="Japanese–English", form=DECODED)
+    bleu = japanese[japanese["metric"] == "BLEU"].set_index("system")["mean"][printed]
+    worse = bleu.drop(ours).mean() - bleu[ours].mean()
+    rep = row("tables/scores", corpus="Japanese–English", form=DECODED, system="softmax",
+              metric="REP")  # fmt: skip
+    assert holds["verdict"] == "confirmed"
+    assert difference("csparsemax", "sparsemax", "BLEU")["better in"] == 5
+    return [
+        f"in {holds['holds in']} of {holds['seeds']} seeds, p = {holds['p']:.3f}",
+        "(2 of 2, p = .50)",  # 2 / 2², the sign test of two
+        f"{sparse['gain']:+.2f} BLEU on softmax in {sparse['better in']} of 8 seeds "
+        f"(print {sparse['printed']:+.2f})",
+        f"COVPENALTY {adds[0]}, COVVECTOR {adds[1]} (to softmax {adds[2]}), "
+        f"the constraint {adds[3]}, in 5 of 8 seeds",
+        f"{scores[ours].mean() - others:+.2f} BLEU, 95% interval {whole['segments, low']:.2f} to "
+        f"{whole['segments, high']:.2f}",
+        f"worse by {worse:.2f} BLEU",
+        f"a REP of {rep['mean']:.2f}, where print has "
+        f"{load_table('table1').value('softmax', 'Ja-En', 'REP')}",
+    ]
+
+
+def conclusion_2() -> list[str]:
+    better = {
+        (form, metric): [difference("csparsemax", x, metric, form)["better in"]
+                         for x in ("softmax", "csoftmax")]
+        for form in FORMS for metric in ("REP", "DROP")
+    }  # fmt: skip
+    for form in FORMS:
+        assert better[form, "REP"] == better[EQUAL, "REP"]
+    assert {claim(n)["verdict"] for n in (2, 3)} == {"not decidable"}
+    rep, drop = better[EQUAL, "REP"], better[EQUAL, "DROP"]
+    return [
+        f"in {claim(2)['holds in']} of 8 seeds, the third in {claim(3)['holds in']}.",
+        f"in {rep[0]} and {rep[1]} of 8 seeds",
+        f"DROP does not ({drop[0]} and {drop[1]})",
+    ]
+
+
+def conclusion_3() -> list[str]:
+    found = {m: difference("csparsemax", "sparsemax", m) for m in METRICS}
+    assert all(one["gain"] > 0 < one["printed"] for one in found.values())
+    meteor, rep, bleu, drop = (found[m] for m in ("METEOR", "REP", "BLEU", "DROP"))
+    assert meteor["better in"] == rep["better in"] == 8
+    assert f"{meteor['p, Holm in form']:.2f}" == f"{rep['p, Holm in form']:.2f}"
+    tested = len(rows("tables/differences", corpus="German–English", table="Table 1", form=EQUAL))
+    drawn = [
+        row("tables/resampling", form=EQUAL, systems="csparsemax against sparsemax", metric=m)
+        for m in ("METEOR", "REP")
+    ]
+    low, high = "both, low", "both, high"
+    return [
+        f"{meteor['gain']:+.2f} METEOR and {rep['gain']:.2f} less REP, each in 8 of 8 seeds "
+        f"(raw p = {meteor['p']:.4f} and {rep['p']:.4f}; Holm over the form's {tested} "
+        f"differences: {rep['p, Holm in form']:.2f})",
+        f"BLEU ({bleu['gain']:+.2f}, p = {bleu['p']:.2f})",
+        f"DROP ({drop['gain']:.2f} less, p = {drop['p']:.2f})",
+        f"{drawn[0][low]:.2f} to {drawn[0][high]:.2f} METEOR",
+        f"{drawn[1][low]:.2f} to {drawn[1][high]:.2f} REP",
+    ]
+
+
+def conclusion_4() -> list[str]:
+    found = {form: difference("csparsemax", "csoftmax", "REP", form) for form in FORMS}
+    assert {one["better in"] for one in found.values()} == {8}
+    over = {form: one["p, Holm over all"] for form, one in found.items()}
+    assert found[EQUAL]["p, Holm in form"] > 0.05
+    return [
+        f"{found[EQUAL]['p, Holm in form']:.3f} at equal length ({over[EQUAL]:.2f} over all",
+        f"{over[DECODED]:.3f} as decoded and {over[ALPHA]:.3f} with",
+    ]
+
+
+def conclusion_5() -> list[str]:
+    best = rows("tables/best", corpus="German–English", table="Table 1")
+    systems = best.groupby("metric")["system"].nunique()
+    assert list(systems[systems == 1].index) == ["DROP"]
+    return []
+
+
+def conclusion_6() -> list[str]:
+    every, found = table("tables/differences"), sure("p, Holm over all")
+    tested = every[every["p"].notna()]
+    assert ((tested["gain"] * tested["printed"]) > 0).sum() > len(tested) / 2
+    opposite = found[found["direction"] < 0]
+    assert all(opposite["systems"].str.startswith("sparsemax + COVVECTOR"))
+    assert all(opposite["gain"] > 0)
+    penalized = tested["systems"].str.contains("COVPENALTY").mean()
+    return [
+        f"all {len(tested)} differences leaves {(found['direction'] > 0).sum()} as printed and "
+        f"{len(opposite)} opposite",
+        f"{found['systems'].str.contains('COVPENALTY').sum()} of these",
+        f"{penalized:.0%} of the pairs",
+    ]
+
+
+def conclusion_7() -> list[str]:
+    found = sure("p, Holm in form")
+    found = found[found["metric"] == "DROP"]
+    assert found["systems"].is_unique
+    assert "DROP" not in set(sure("p, Holm over all")["metric"])
+    return [
+        f"{(found['direction'] > 0).sum()} differences as printed and "
+        f"{(found['direction'] < 0).sum()} opposite"
+    ]
+
+
+def conclusion_8() -> list[str]:
+    best = rows("tables/best", table="Table 2")
+    best = best[best["metric"].isin(["BLEU", "METEOR"])]
+    assert set(best["system"]) == {"PREDICTED c = 0.2"}
+    assert len(best) == 6
+    others = ("CONSTANT f = 2", "CONSTANT f = 3", "GUIDED")
+    wins = {
+        metric: [difference("PREDICTED c = 0.2", other, metric, number=2)["better in"]
+                 for other in (*others, "PREDICTED c = 0")]
+        for metric in ("BLEU", "METEOR")
+    }  # fmt: skip
+    for form in FORMS:
+        assert claim(1, form, 2)["holds in"] == 1
+        for other in others:
+            for metric in ("BLEU", "METEOR"):
+                lost = difference("PREDICTED c = 0", other, metric, form, 2)
+                assert (lost["better in"], lost["seeds"]) == (0, 2)
+    printed = [difference("PREDICTED c = 0", x, "BLEU", number=2)["printed"] for x in others]
+    order = {
+        (form, metric): minus(
+            f"{row('tables/orders', form=form, metric=metric)['rank correlation']:+.2f}"
+        )
+        for form in FORMS
+        for metric in METRICS
+    }
+    return [
+        f"holds in {claim(1, table=2)['holds in']} of 2 seeds",
+        "in {}, {}, {} and {} of 2 seeds by BLEU".format(*wins["BLEU"]),
+        "in {}, {}, {} and {} by METEOR".format(*wins["METEOR"]),
+        "print has {:+.2f}, {:+.2f} and {:+.2f} BLEU".format(*printed),
+        f"{order[EQUAL, 'BLEU']} in BLEU, {order[EQUAL, 'METEOR']} in METEOR",
+        f"({order[DECODED, 'DROP']} as decoded, {order[ALPHA, 'DROP']} with",
+        f"{order[EQUAL, 'DROP']})",
+    ]
+
+
+def conclusion_9() -> list[str]:
+    found = table("tables/additive")
+    assert all(found["gain"].abs() < found["±"])
+    manifests = sorted(SCRIPTS.glob("footnote2/additive-seed*/manifest.json"))
+    content = json.loads(manifests[0].read_text(encoding="utf-8"))
+    assert len(manifests) == 3
+    corpora = content["made"]["corpora"]
+    pairs = corpora["training pairs"] + corpora["left out"]
+    return [f"{content['settings']['preset']['hidden']} units on {pairs:,} pairs",
+            "includes 0."]  # fmt: skip
+
+
+def conclusion_10() -> list[str]:
+    kept = table("digits/digits")
+    symbols = kept.pivot(index="seed", columns="attention", values="symbols")
+    mean = kept.groupby("attention")[["symbols", "numbers"]].mean()
+    assert mean["symbols"]["sparsemax"] < mean["symbols"]["softmax"]
+    falls = {}
+    for one in kept.itertuples():
+        log = SCRIPTS / f"digits/{one.attention}/seed-{one.seed}/epochs.jsonl"
+        steps = pd.read_json(log, lines=True)
+        assert set(steps["step"].diff().dropna()) == {20}
+        falls[one.attention, one.seed] = -steps["symbols"].diff()
+    largest = [fall.max() for fall in falls.values()]
+    assert len(largest) == 10
+    for seed in (1, 3):  # a fall of more than 25 points in the last three records
+        assert falls["sparsemax", seed].iloc[-3:].max() > 25
+    layers = {layer: table(f"output_layer/{layer}/digits") for layer in ("softmax", "sparsemax")}
+    gains = layers["sparsemax"]["symbols"] - layers["softmax"]["symbols"]
+    swings = rows("tables/digits").set_index(["folder", "attention"])["largest fall"]
+    for attention in ("softmax", "sparsemax"):
+        assert (
+            swings["output_layer/sparsemax", attention] > swings["output_layer/softmax", attention]
+        )
+    ahead = (symbols["sparsemax"] > symbols["softmax"]).sum()
+    return [
+        f"{mean['symbols']['sparsemax']:.1f}% right with sparsemax attention, "
+        f"{mean['symbols']['softmax']:.1f}% with softmax",
+        f"in {ahead} of {len(symbols)} seeds",
+        f"{mean['numbers']['sparsemax']:.1f}% and {mean['numbers']['softmax']:.1f}%",
+        f"swing {min(largest):.0f} to {max(largest):.0f} points within 20 steps",
+        f"in {(gains >= 0).sum()} of {len(gains)} trainings, by {gains.min():.1f} to "
+        f"{gains.max():.1f} points",
+    ]
+
+
+def conclusion_11() -> list[str]:
+    iris = row("regression/sizes", data="Iris", examples=135, fitting="adam")
+    least = row("regression/sizes", data="Iris", examples=135, fitting="minimum")
+    assert f"{least['softmax JS']:.2f}" == f"{least['sparsemax JS']:.2f}"
+    test = load_table("report_table3")
+    printed = [test.value(system, "Iris", "test JS") for system in ("softmax", "sparsemax")]
+    adam = rows("regression/sizes", fitting="adam")
+    steps = adam["examples"] * adam["epochs"]
+    same = adam[steps == 135 * 100]["gain"]
+    assert len(same) == 7
+    penalties = rows("regression/penalties", fitting="adam")
+    by = penalties.pivot(index="lambda", columns="activation", values="JS")
+    assert len(by) == 10
+    assert (by["sparsemax"] < by["softmax"]).all()
+    spread = (by.iloc[:6].max() - by.iloc[:6].min()).max()
+    width = penalties[penalties["lambda"] <= 0.001]["±"].min()
+    return [
+        "after 100 epochs", "After 100 epochs",
+        f"in {iris['splits below']} of {iris['splits']} splits",
+        f"{iris['softmax JS']:.3f} with softmax, {iris['sparsemax JS']:.3f} with sparsemax "
+        f"(print: {printed[0]}, {printed[1]})",
+        f"both have {least['softmax JS']:.2f}",
+        f"({same.min():.3f} to {same.max():.3f},",
+        f"at most {spread:.4f}, against ±{width:.3f} and more",
+    ]  # fmt: skip
+
+
+def conclusion_12() -> list[str]:
+    losses = {
+        (one.classes, one.implementation): one.ratio
+        for one in rows("timing/timing", data="random").itertuples()
+    }
+    assert min(losses.values()) == losses[10, "PyTorch, CPU"]
+    assert max(losses.values()) == losses[1000, "PyTorch, CPU"]
+    iris = row("timing/timing", data="Iris", implementation="NumPy")
+    step = {
+        (one.hidden, one.system): f"{one.ratio:.2f}" for one in table("tables/timing").itertuples()
+    }
+    small, large = (
+        [step[hidden, f"{name}, c = 0.2"] for name in ("csoftmax", "csparsemax")]
+        for hidden in (128, 256)
+    )
+    return [
+        f"{losses[10, 'PyTorch, CPU']:.1f} (PyTorch, 10 classes) to "
+        f"{losses[1000, 'PyTorch, CPU']:.0f} times (1,000 classes)",
+        f"has {15 * 9} examples, ours {iris['examples']}",  # their test set: 15 of 150 flowers
+        f"128 units, a step takes {small[0]} (csoftmax) and {small[1]} times",
+        f"256 units {large[0]} and {large[1]}",
+        f"{LOGS['csoftmax']} and {LOGS['csparsemax']}",
+    ]
+
+
+def introduction() -> list[str]:
+    lengths = table("tables/lengths").set_index(["level", "metric"])["R²"].map("{:.2f}".format)
+    within, between = lengths["within systems"], lengths["between systems"]
+    chance = table("tables/exchanged")["holds if exchanged"].map("{:.2f}".format)
+    first = claim(1)
+    settings = [
+        json.loads((SCRIPTS / name / "manifest.json").read_text("utf-8"))["settings"]["preset"]
+        for name in ("multi30k-de-en-seed1", "small-ja-en-seed1")
+    ]
+    assert first["seeds"] == 8
+    return [
+        f"with {settings[0]['hidden']} units where the paper has 500, and "
+        f"{settings[0]['epochs']} or {settings[1]['epochs']} epochs",
+        "on one H100",
+        f"R² {within['BLEU']} of BLEU, {within['DROP']} of DROP",
+        f"REP ({between['REP']}) and DROP ({between['DROP']})",
+        f"({between['BLEU']}, {between['METEOR']})",
+        "in {}, {} and {} of cases".format(*chance),
+    ]
+
+
+PARTS = {number: globals()[f"conclusion_{number}"] for number in range(1, 13)}
+
+
+def conclusions() -> dict[int, str]:
+    text = (SCRIPTS / "README.md").read_text(encoding="utf-8")
+    lines = text.partition("## Twelve conclusions")[2].partition("## ")[0].strip().splitlines()
+    return {int(line.partition(".")[0]): line.partition(".")[2] for line in lines}
+
+
+def check(text: str, expected: list[str]) -> None:
+    """Every expected phrase is in the text, and no other figure."""
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    for phrase in expected:
+        assert phrase in text
+        text = text.replace(phrase, "", 1)
+    rest = re.sub(NAMES, "", text)
+    assert not re.search(r"\d", rest), f"a figure that nothing computes again: {rest}"
+
+
+@pytest.mark.parametrize("number", PARTS)
+def test_every_figure_of_a_conclusion_is_computed_again(number):
+    check(conclusions()[number], PARTS[number]())
+
+
+def test_every_figure_of_the_introduction_is_computed_again():
+    text = (SCRIPTS / "README.md").read_text(encoding="utf-8")
+    check(text.partition("## Twelve")[0], introduction())
+
+
+def test_a_figure_of_another_row_is_noticed():
+    """The sentence that gave the number of seeds of a claim for those of its comparisons."""
+    wrong = conclusions()[8].replace("in 2, 2, 1 and 2 of 2 seeds", "in 1, 1, 1 and 1 of 2 seeds")
+    with pytest.raises(AssertionError):
+        check(wrong, conclusion_8())
+    with pytest.raises(AssertionError, match="computes again"):
+        check(conclusions()[8] + " They gain 0.3.", conclusion_8())
