@@ -6,7 +6,7 @@ Every breakdown is a function from a :class:`~coverage_eval.core.result.Result` 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, product
 from typing import TypeVar
@@ -22,10 +22,12 @@ from coverage_eval.comparison.evidence import (
     marks_of,
     spans_on,
 )
+from coverage_eval.core.batches import Row, make_batches
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.mark import PHRASES, WORDS
+from coverage_eval.core.mark import PHRASES, WORDS, Explanation
 from coverage_eval.core.report import Cell, Table
 from coverage_eval.core.result import Result
+from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import Tokenizer, Words, segment_text
 from coverage_eval.registry import METRICS, metric_class
 
@@ -158,6 +160,9 @@ def most_dropped_words(result: Result, top: int) -> Table:
 def most_repeated_ngrams(result: Result, top: int) -> Table:
     """The n-grams that each system repeats most often, beyond the text whose own are no errors.
 
+    Those that references repeat as often, beyond the outputs, are left out, such as "it 's": each
+    has some where the other has none.
+
     Args:
         result: The systems, REP among the metrics.
         top: N-grams of each system; ties are in alphabetical order.
@@ -165,17 +170,40 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
     (name, kind), *_others = listed_kinds(result, PHRASES)
     rows: list[tuple[Cell, ...]] = []
     for system in result.systems:
-        times: Counter[tuple[str, str]] = Counter()
-        segments: Counter[tuple[str, str]] = Counter()
-        for explanation in result.evidence_of(name, system):
-            keys = [(mark.phrase or mark.text, mark.kind) for mark in explanation.marks]
-            times.update(keys)
-            segments.update(set(keys))
-        rows += [(system, *key, count, segments[key]) for key, count in _commonest(times, top)]
+        times, segments = _repeated(result.evidence_of(name, system))
+        usual, _ = _repeated(_evidence_of_references(result, name, system))
+        special = Counter({key: count for key, count in times.items() if count > usual[key]})
+        rows += [(system, *key, count, segments[key]) for key, count in _commonest(special, top)]
     header = ("system", "n-gram", "kind", "times", "segments")
     beyond = f" beyond the {kind.allowed_by}" if kind.allowed_by else ""
     title = f"N-grams {kind.key} most often{beyond}"
     return Table(header, tuple(rows), title, "repeated-ngrams")
+
+
+def _repeated(
+    explanations: Iterable[Explanation],
+) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """How often n-grams are repeated, with their kinds, and in how many segments."""
+    times: Counter[tuple[str, str]] = Counter()
+    segments: Counter[tuple[str, str]] = Counter()
+    for explanation in explanations:
+        keys = [(mark.phrase or mark.text, mark.kind) for mark in explanation.marks]
+        times.update(keys)
+        segments.update(set(keys))
+    return times, segments
+
+
+def _evidence_of_references(result: Result, name: str, system: str) -> Iterator[Explanation]:
+    """What a metric finds in the first references, with a system's outputs as references."""
+    metric, number = result.metrics[name], result.systems.index(system)
+    if isinstance(metric, FixedMetric):
+        swapped = (
+            Row((row.known_references[0],), (row.hypotheses[number],), row.source)
+            for row in result.rows
+            if row.known_references
+        )
+        for batch in make_batches(swapped):
+            yield from (explanation for explanation, *_ in metric.explain(batch))
 
 
 def most_different(result: Result, baseline: str, top: int) -> Table:

@@ -406,7 +406,7 @@ def _collect_faults(
             broken = [BrokenOutputs([*counts], total)]
         if broken:
             faults[system] += broken
-        if broken or (lines and lines.missing_share > MANY_OUTPUTS):
+        if broken or (lines and lines.missing_share >= MANY_OUTPUTS):
             discounted.add(system)
         if any(counts.get(kind, 0) >= min_outputs for kind in PADDING):
             padding.add(system)

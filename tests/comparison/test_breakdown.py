@@ -18,6 +18,7 @@ from coverage_eval.core.report import Table
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, SoftDROP
+from coverage_eval.registry import METRICS
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
 from tests.grammar import generate
@@ -133,6 +134,20 @@ def test_lists_by_hand():
     frame = table(comparison, "dropped-words").to_frame()
     assert list(frame.columns) == ["system", "word", "dropped", "expected", "% dropped"]
     assert frame["dropped"].sum() == 5
+
+
+@pytest.mark.parametrize("metric", [name for name in METRICS if name.startswith("rep")])
+def test_what_references_repeat_as_often_is_no_common_error(metric):
+    """Each of both says "it 's" twice where the other does not; a loop is the output's alone."""
+    twice, once = "it 's true that it 's late", "it 's true and late"
+    outputs = [twice, once, "he goes he goes", "x"]
+    for references, listed in (
+        ([once, twice, "he goes", "x"], {"he goes"}),
+        ([once, once, "he goes", "x"], {"it 's", "he goes"}),
+    ):
+        made = compare({"a": outputs}, references, ["ein"] * 4, metrics=[metric], resamples=0)
+        found = {row[1] for row in table(made, "repeated-ngrams", top=20).rows}
+        assert {"it 's", "he goes"} & found == listed
 
 
 def test_classes_by_hand():
