@@ -36,8 +36,8 @@ MIN_KEPT = 2
 _MIN_PHRASE, _MAX_PHRASE = 3, 6
 """Words of a phrase."""
 
-_MAX_PARTS = 10
-"""A sentence says shares in so many parts at most, as in "9 in 10", but for small ones."""
+_MAX_PARTS = 5
+"""A sentence says shares in so many parts at most, as in "2 in 5", but for small ones."""
 
 MIN_GAIN = 0.2
 """A finder whose share of planted errors found is not larger by so much than its share of false
@@ -124,8 +124,8 @@ class Trust:
 def share_in_words(share: float) -> str:
     """A share as people say it.
 
-    >>> [share_in_words(share) for share in (0, 0.007, 15 / 46, 0.9, 0.96, 1)]
-    ['none', 'about 1 in 100', 'about 1 in 3', 'about 9 in 10', 'nearly all', 'all']
+    >>> [share_in_words(share) for share in (0, 0.007, 0.17, 15 / 46, 0.8, 0.96, 1)]
+    ['none', 'about 1 in 100', 'about 1 in 6', 'about 1 in 3', 'about 4 in 5', 'nearly all', 'all']
     """
     if share in {0, 1}:
         return "all" if share else "none"
