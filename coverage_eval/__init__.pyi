@@ -11,7 +11,7 @@ from .core.metric import Score
 from .core.texts import read_segments
 from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP
-from .coverage.omission_finder import OmissionFinder
+from .coverage.omission_finder import Checked, OmissionFinder
 from .coverage.training import train_for_omissions
 from .demonstration import demonstrate
 from .documents.segment import Segmentation, Segmenter, segment
@@ -31,6 +31,7 @@ __all__ = [
     "TER",
     "Aligner",
     "AlignerError",
+    "Checked",
     "Comparison",
     "CoverageEvalError",
     "DataError",

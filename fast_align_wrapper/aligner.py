@@ -11,12 +11,18 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
-from fast_align_wrapper.forced import Posterior, force_align, read_posteriors
+from fast_align_wrapper.forced import (
+    Posterior,
+    PosteriorAligner,
+    force_align,
+    read_posteriors,
+)
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
@@ -73,6 +79,7 @@ class FastAlign:
         self._remove_folder = weakref.finalize(self, _remove_folder, folder, os.getpid())
         self._archive = archive
         self._threads = threads
+        self._idle: dict[object, list[PosteriorAligner]] | None = None
 
     @classmethod
     def train(
@@ -228,7 +235,19 @@ class FastAlign:
                 "fast_align: train it with the aligner that comes with coverage-eval"
             )
         command = [*self._command(binary, direction, "full"), "--posteriors", "-"]
-        return read_posteriors(command, pairs, direction)
+        idle = None
+        if self._idle is not None:  # a forked process has none yet
+            idle = self._idle.setdefault((os.getpid(), *command), [])
+        return read_posteriors(command, pairs, direction, idle)
+
+    def keep_running(self) -> None:
+        """Keep the aligners that give posteriors, with the tables in memory, until :meth:`close`.
+
+        Without that each text starts one, which reads the tables again.
+        """
+        if self._idle is None:
+            self._idle = {}
+            self._end_idle = weakref.finalize(self, _end_idle, self._idle, os.getpid())
 
     def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
         """Links of the training pairs, from the last pass of training.
@@ -346,6 +365,9 @@ class FastAlign:
     def close(self) -> None:
         """Remove the temporary files; the model cannot be used after that."""
         self._archive = self._training = None
+        if self._idle is not None:
+            self._end_idle()
+            self._idle = None
         self._remove_folder()
 
     def __enter__(self) -> FastAlign:
@@ -368,6 +390,12 @@ def _new_folder() -> Path:
     if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     return Path(mkdtemp(prefix=_FOLDER))
+
+
+def _end_idle(idle: Mapping[object, Iterable[PosteriorAligner]], owner: int) -> None:
+    """End aligners that wait for pairs, except in a forked child of the process that owns them."""
+    for aligner in chain.from_iterable(idle.values()) if os.getpid() == owner else ():
+        aligner.close()
 
 
 def _remove_folder(folder: Path, owner: int) -> None:

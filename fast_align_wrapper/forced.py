@@ -90,25 +90,81 @@ def force_align(
                 yield [ForcedLinks((), None) for _ in children]
 
 
-def read_posteriors(
-    command: Sequence[str], pairs: Iterable[Pair], direction: Direction
-) -> Iterator[Posterior]:
-    """The posteriors of each pair by an aligner that writes them to standard output.
+class PosteriorAligner:
+    """A running aligner that writes posteriors to standard output.
+
+    Args:
+        command: Executable and arguments.
+        direction: The direction of its model.
 
     Raises:
-        AlignerDataError: A pair is too long.
-        AlignerError: The aligner failed.
-        TypeError: An item is not a pair.
+        AlignerError: It cannot be run.
     """
-    with Child(command) as child:
-        answers = [_parse_posteriors(child, direction)]
-        for pair, posteriors in _exchange([child], answers, pairs, refuse_oversize=True):
+
+    def __init__(self, command: Sequence[str], direction: Direction) -> None:
+        self._direction = direction
+        self._child = Child(command)
+        self._answers = _parse_posteriors(self._child, direction)
+
+    def posteriors(self, pairs: Iterable[Pair], *, is_last: bool) -> Iterator[Posterior]:
+        """The posteriors of each pair.
+
+        Args:
+            pairs: The pairs.
+            is_last: Whether its input ends after them. Otherwise it can read more later.
+
+        Raises:
+            AlignerDataError: A pair is too long.
+            AlignerError: The aligner failed.
+            TypeError: An item is not a pair.
+        """
+        children, answers = [self._child], [self._answers]
+        exchanged = _exchange(children, answers, pairs, refuse_oversize=True, is_last=is_last)
+        for pair, posteriors in exchanged:
             if pair.line:
                 yield posteriors[0]
                 continue
-            generated = pair.target_length if direction == "forward" else pair.source_length
+            is_forward = self._direction == "forward"
+            generated = pair.target_length if is_forward else pair.source_length
             matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
-            yield Posterior(matrix, np.ones(generated, np.float32), direction)
+            yield Posterior(matrix, np.ones(generated, np.float32), self._direction)
+
+    def close(self) -> None:
+        """End it, whatever it is doing."""
+        self._child.__exit__()
+
+
+def read_posteriors(
+    command: Sequence[str],
+    pairs: Iterable[Pair],
+    direction: Direction,
+    idle: list[PosteriorAligner] | None = None,
+) -> Iterator[Posterior]:
+    """The posteriors of each pair by an aligner of a command.
+
+    Args:
+        command: Executable and arguments.
+        pairs: The pairs.
+        direction: The direction of its model.
+        idle: Running aligners of this command that wait for pairs. One of them is used, and put
+            back after all pairs; None to end the aligner instead.
+
+    Raises:
+        As :class:`PosteriorAligner`.
+    """
+    try:
+        aligner = (idle or []).pop()
+    except IndexError:  # none is idle; another thread may have taken the last
+        aligner = PosteriorAligner(command, direction)
+    is_done = False
+    try:
+        yield from aligner.posteriors(pairs, is_last=idle is None)
+        is_done = True
+    finally:
+        if is_done and idle is not None:
+            idle.append(aligner)
+        else:
+            aligner.close()
 
 
 def _exchange(
@@ -117,6 +173,7 @@ def _exchange(
     pairs: Iterable[Pair],
     *,
     refuse_oversize: bool = False,
+    is_last: bool = True,
 ) -> Iterator[tuple[PreparedPair, list[T]]]:
     """Send pairs to aligners, and yield each pair with the answers of all aligners, in order.
 
@@ -126,8 +183,9 @@ def _exchange(
         pairs: The pairs. One with an empty side or too many words is not sent; it comes without a
             line and without answers.
         refuse_oversize: Whether a pair with too many words is an error.
+        is_last: Whether the aligners' input ends after the pairs.
     """
-    outbox = _Outbox(children, pairs, refuse_oversize=refuse_oversize)
+    outbox = _Outbox(children, pairs, refuse_oversize=refuse_oversize, is_last=is_last)
     answered = 0
     outbox.send_batch()
     while outbox.batches:
@@ -144,7 +202,7 @@ def _exchange(
                 found.append(answer)
             answered += 1
             yield pair, found
-    for child, each in zip(children, answers, strict=True):
+    for child, each in zip(children, answers, strict=True) if is_last else ():
         results = answered + sum(1 for _ in each)
         if results != outbox.sent:
             raise child.fail(f"{results} results for {outbox.sent} pairs of segments")
@@ -159,9 +217,15 @@ class _Outbox:
     """
 
     def __init__(
-        self, children: Sequence[Child], pairs: Iterable[Pair], *, refuse_oversize: bool
+        self,
+        children: Sequence[Child],
+        pairs: Iterable[Pair],
+        *,
+        refuse_oversize: bool,
+        is_last: bool,
     ) -> None:
         self._children = children
+        self._is_last = is_last
         self._pairs = enumerate(pairs, start=1)
         self._refuse_oversize = refuse_oversize
         self.batches: deque[list[PreparedPair]] = deque()
@@ -184,7 +248,7 @@ class _Outbox:
             if len(batch) == _BATCH_PAIRS or size > _BATCH_BYTES:
                 break
         if not batch:
-            for child in self._children:
+            for child in self._children if self._is_last else ():
                 child.end_input()
             return
         lines = [pair.line for pair in batch if pair.line]

@@ -282,7 +282,8 @@ class Texts:
         """Texts in memory, each a list of segments, or the name of a text such as ``out.jsonl:mt``.
 
         Args:
-            systems: Each system's segments by its name, strings or lists of tokens.
+            systems: Each system's segments by its name, strings or lists of tokens. None and NaN
+                are empty outputs.
             references: The reference's segments, or a list of several references, each a list of
                 segments; see :func:`~coverage_eval.core.texts.split_references`. Or the name of one
                 text. None, NaN and a blank segment are a missing reference.
@@ -352,7 +353,7 @@ class Texts:
         first = len(self.systems)
         second = first + len(self.references)
         last = second + len(self.peers)
-        for lines in read_parallel(*texts, optional=self.references):
+        for lines in read_parallel(*texts, optional=texts[:last]):
             source = None if self.source is None else lines[-1]
             yield Row(lines[:first], lines[first:second], source, lines[second:last])
 

@@ -13,7 +13,7 @@ from coverage_eval.core.errors import DataError
 if TYPE_CHECKING:
     from coverage_eval.core.files import FileText
 
-_BEGINNING = re.compile(r'\s*[\[{]\s*([\[{"]|$)')
+_BEGINNING = re.compile(r'\s*[\[{]\s*([\[{"]|null\b|$)')
 """How JSON over several lines, or an array, begins."""
 
 

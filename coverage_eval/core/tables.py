@@ -5,7 +5,7 @@ for a field of an object, ``sheet.csv:3`` where the first line has no names. Par
 ending ``.parquet``, JSON Lines by a ``{`` at the start, and a JSON array by its content; other
 files are TSV or CSV. A JSON array of strings is a text. Nothing is guessed about cells, as pandas
 would: an empty text is a segment, and a number in place of a text, or a
-missing value but in a reference, is an error.
+missing value in a source, is an error; a missing output is empty.
 """
 
 from __future__ import annotations

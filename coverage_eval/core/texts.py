@@ -91,10 +91,16 @@ class SegmentFile(FileText):
             DataError: As :meth:`~coverage_eval.core.files.FileText.lines`; the file is a table, a
                 toolkit's log or n-best list, or has two texts or links in its lines.
         """
+        return self.read()
+
+    def read(self, *, optional: bool = False) -> Iterator[str]:
+        """As iteration; an ``optional`` text may have null in a JSON array, a blank segment."""
         if holds_objects(self):
             raise DataError(_name_a_column(self.path, TextTable(self.path, self)))
         if read_array(self):
-            return (text for (text,) in TextTable(self.path, self).texts([""]))
+            names = [""]
+            table = TextTable(self.path, self).texts(names, names if optional else ())
+            return (text for (text,) in table)
         if other := what_its_lines_are(self.first_lines, self.path):
             raise DataError(f"{self.name}: is {other}")
         return self.lines()
@@ -161,7 +167,7 @@ def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterato
 
     Args:
         source: Such as ``out.txt``, ``out.txt.gz``, ``-`` or ``out.jsonl:mt``.
-        optional: Whether a column may lack values, which are blank segments.
+        optional: Whether a column or a JSON array may lack values, which are blank segments.
 
     Raises:
         DataError: As :class:`~coverage_eval.core.files.FileText` and
@@ -175,7 +181,7 @@ def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterato
         check_one_system(text.table, text.column)
     if optional and isinstance(text, ColumnText):
         return (segment for (segment,) in text.table.texts([text.column], [text.column]))
-    return iter(text)
+    return text.read(optional=optional) if isinstance(text, SegmentFile) else iter(text)
 
 
 def is_text(name: PathLike) -> bool:
@@ -226,14 +232,17 @@ def read_parallel(
     for text in texts:
         if isinstance(text, ColumnText):
             columns.setdefault(text.table, []).append(text.column)
-    may_lack = [text.column for text in optional if isinstance(text, ColumnText)]
+    may_lack: dict[TextTable, list[str]] = {}
+    for text in optional:
+        if isinstance(text, ColumnText):
+            may_lack.setdefault(text.table, []).append(text.column)
     for table, names in columns.items():
         check_one_system(table, names[0])
     joined: Mapping[TextTable, TextTable] = {table: table for table in columns}
     if all(isinstance(text, ColumnText) for text in texts):
         joined = join_by_id([*columns])
     passes = {
-        table: iter(tee(joined[table].texts(names, may_lack), len(names)))
+        table: iter(tee(joined[table].texts(names, may_lack.get(table, ())), len(names)))
         for table, names in columns.items()
     }
     streams: list[Iterator[Any]] = []
@@ -241,6 +250,8 @@ def read_parallel(
         if isinstance(text, ColumnText):
             index = columns[text.table].index(text.column)
             streams.append(map(itemgetter(index), next(passes[text.table])))
+        elif isinstance(text, SegmentFile):
+            streams.append(text.read(optional=text in optional))
         else:
             streams.append(iter(text))
     return _in_step(texts, streams)
@@ -379,9 +390,13 @@ def list_text(
 
 
 def output_text(name: str, output: Any, unaligned: bool) -> ListText:
-    """As :func:`list_text`; a single string is an output's lines, if lines need not match."""
+    """As :func:`list_text`; a single string is an output's lines, if lines need not match.
+
+    None and NaN are empty outputs.
+    """
     is_whole = unaligned and isinstance(output, str)
-    return list_text(name, output.split("\n") if is_whole else output, unaligned)
+    lines = output.split("\n") if is_whole else output
+    return list_text(name, lines, unaligned, optional=True)
 
 
 def segments_of(segments: Any, name: str, *, optional: bool = False) -> Iterable[Any]:

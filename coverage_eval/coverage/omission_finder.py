@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -53,8 +53,9 @@ from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
+from coverage_eval.core.tables import is_missing
 from coverage_eval.core.texts import numbered
-from coverage_eval.core.tokenizers import Words
+from coverage_eval.core.tokenizers import Span, Words
 from coverage_eval.coverage.null_scores import (
     EXPECTED_SHARE,
     FLAG_PROBABILITY,
@@ -76,9 +77,13 @@ from coverage_eval.coverage.word_losses import (
     word_losses,
 )
 from coverage_eval.outputs.named import GUESSES, NamedError, NamedErrorFinder, learn_named
+from coverage_eval.outputs.untranslated import overlapping
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SourceAndOutput = tuple[str, "str | None"]
+"""A source, and an output of it."""
 
 LEFT_OUT = "left out"
 ADDED = "added"
@@ -148,6 +153,21 @@ class FoundSegment(NamedTuple):
     is_certain: bool
 
 
+class Checked(NamedTuple):
+    """What is found in an output of a source.
+
+    Attributes:
+        probability: The probability of an omission, or of an addition, 0 to 1.
+        reasons: Why the output is more likely wrong than not; empty for one to keep.
+        spans: The characters of what is left out of the source, or added to the output: where each
+            run starts and ends, from 0.
+    """
+
+    probability: float
+    reasons: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
 class FoundSegments(list[FoundSegment]):
     """The findings in a text, a list with a table."""
 
@@ -200,6 +220,12 @@ class Judged(NamedTuple):
     probabilities: Floats
     flags: NDArray[np.bool_]
     errors: Sequence[Sequence[Sequence[NamedError]]]
+
+
+def _row_of(pair: SourceAndOutput) -> Row:
+    """The row of a source and an output, which may be missing."""
+    source, output = pair
+    return Row(("" if is_missing(output) else output,), (), source)  # type: ignore[arg-type]
 
 
 def sample_of(rows: Sequence[Row]) -> RowSample:
@@ -358,6 +384,44 @@ class OmissionFinder:
             finder = self.adapted(sample)
             yield from finder._find(chain(sample.batches, make_batches(rows)))
 
+    def adapted_to(self, pairs: Iterable[SourceAndOutput]) -> OmissionFinder:
+        """This finder, adapted to a sample for all calls of :meth:`check` and :meth:`find`.
+
+        Args:
+            pairs: Sources and outputs of the kind that will be checked, at least one; the first
+                :data:`SAMPLE_ROWS` are used.
+
+        Raises:
+            DataError: No pairs.
+            AlignerError: The aligner failed.
+        """
+        rows = list(islice(map(_row_of, pairs), SAMPLE_ROWS))
+        if not rows:
+            raise DataError("no segments to adapt to")
+        return self.adapted(sample_of(rows))
+
+    def check(self, pairs: Iterable[SourceAndOutput]) -> Iterator[Checked]:
+        """Check outputs against their sources one by one, in constant memory.
+
+        Figures and reasons are those of :meth:`find_texts`, the command and its JSON. The share of
+        errors, usual lengths and languages are learnt once, from the first :data:`SAMPLE_ROWS`
+        pairs of the stream; a finder that is :meth:`adapted_to` a sample learns nothing more, so
+        that a call may have one pair. Aligners keep running between calls, until the model is
+        closed or the process ends.
+
+        Args:
+            pairs: Sources and outputs; None and NaN are empty outputs.
+
+        Raises:
+            DataError: The finder was made for references or peers.
+            AlignerError: The aligner failed.
+        """
+        for granularity in self.model.granularities:
+            granularity.aligner.model.keep_running()
+        for found in self.find(map(_row_of, pairs)):
+            spans = tuple((mark.spans[0][0], mark.spans[-1][1]) for mark in found.marks)
+            yield Checked(found.probability, found.reasons, spans)
+
     def _find(self, batches: Iterable[Batch]) -> Iterator[FoundSegment]:
         """The findings in the first hypothesis of each row."""
         for batch in answer_ahead(batches, self.requests()):
@@ -386,6 +450,7 @@ class OmissionFinder:
         for n, outputs in enumerate(zip(*(row.hypotheses for row in batch.rows), strict=True)):
             if self.side == "target":
                 words = list(map(self.aligner.tokens.locate, outputs))
+            errors = [of_outputs[n] for of_outputs in judged.errors]
             ends = scored.sizes[n].cumsum()[:-1]
             losses, losses_alone = (
                 np.split(each[n], ends) for each in (scored.losses, scored.losses_alone)
@@ -397,10 +462,10 @@ class OmissionFinder:
             marks = (
                 self._marks(n, *about) if is_flagged else ()
                 for is_flagged, *about in zip(
-                    judged.flags[n], words, losses, losses_alone, scored.strengths[n], strict=True
+                    judged.flags[n], words, losses, losses_alone, scored.strengths[n], errors,
+                    strict=True,
                 )
-            )
-            errors = [of_outputs[n] for of_outputs in judged.errors]
+            )  # fmt: skip
             reasons = map(self._reasons, errors, judged.flags[n].tolist())
             columns = (
                 words, losses, *(each[n].tolist() for each in figures), marks, reasons,
@@ -416,25 +481,37 @@ class OmissionFinder:
         return (*map(str, errors), *([_ERRORS[self.side]] if is_flagged else []))
 
     def _marks(
-        self, system: int, words: Words, losses: Floats, losses_alone: Floats, strength: float
+        self,
+        system: int,
+        words: Words,
+        losses: Floats,
+        losses_alone: Floats,
+        strength: float,
+        errors: Sequence[NamedError],
     ) -> tuple[Mark, ...]:
-        """The runs that are reasons for a flag: by all peers used, or else without peers."""
+        """The runs that are reasons for a flag: by all peers used, or else without peers.
+
+        Source words that are left untranslated are marked, too, whatever their losses.
+        """
         if not len(losses):
             return ()
+        spans = [span for error in errors for span in error.source_spans]
+        is_left = overlapping(words, spans if self.side == "source" else ())
         found = (disjoint_runs(each - self.scan.penalty) for each in (losses, losses_alone))
         # An output without words may lack runs, where no word is normally covered.
         runs = next(filter(None, found), [WordRun(0, len(losses), float(strength))])
         adapted = self._adapted_to[system if self.adaptations else 0]
         even_p_value = p_value_of(FLAG_PROBABILITY, adapted.share)
         min_strength = adapted.null.min_strength(even_p_value, len(losses))
-        min_strength = min(min_strength, max(run.sum for run in runs))
+        if not any(is_left):
+            min_strength = min(min_strength, max(run.sum for run in runs))
         side, kind = ("source", LEFT_OUT) if self.side == "source" else ("output", ADDED)
-        marks = []
+        marks = _untranslated_marks(words, is_left, losses - self.scan.penalty)
         for run in runs:
-            if run.sum >= min_strength:
+            if run.sum >= min_strength and not any(is_left[run.start : run.end]):
                 mark = Mark.of(words, range(run.start, run.end), side, kind, amount=run.sum)
                 marks.append(replace(mark, label=f"{mark}: {run.sum:.2f}"))
-        return tuple(marks)
+        return tuple(sorted(marks, key=lambda mark: mark.spans))
 
     def test(self, batch: Batch) -> Judged:
         """How likely the outputs of a batch have an error, and which are flagged.
@@ -532,6 +609,18 @@ class OmissionFinder:
                 f"the finder was made for {self.peers} peers, but there are {len(others)}"
             )
         return others
+
+
+def _untranslated_marks(words: Words, is_left: Sequence[bool], strengths: Floats) -> list[Mark]:
+    """The runs of source words that are left untranslated, given whether each is."""
+    marks = []
+    for run_is_left, run in groupby(range(len(is_left)), is_left.__getitem__):
+        if run_is_left:
+            positions = list(run)
+            amount = float(strengths[positions].sum())
+            mark = Mark.of(words, positions, "source", LEFT_OUT, amount=amount)
+            marks.append(replace(mark, label=f"{mark}: untranslated"))
+    return marks
 
 
 def _is_certain(errors: Sequence[NamedError]) -> bool:
