@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.tools import write_grammar
+from coverage_eval.cli.commands.omissions import WORST
+from tests.cli.tools import on_a_terminal, write_grammar
 from tests.conftest import RunCli
 from tests.planting import inject_lines
 
@@ -133,6 +134,17 @@ def test_a_gate_and_a_filter_without_a_reference(run_cli, corpus):
     passed = run_cli(*line, "--fail-above", share, cwd=corpus)
     assert passed.returncode == 0
     assert f"limit {share:g}%\n" in passed.stderr
+
+
+@pytest.mark.parametrize("columns", [60, 80, 140])
+def test_the_worst_use_the_width_of_a_terminal(corpus, columns):
+    line = ("omissions", *TEXTS, "--model", "model")
+    shown, _ = on_a_terminal(*line, cwd=corpus, columns=columns, NO_COLOR="1")
+    rows = re.findall(r"^ +\d+  (.+?)(?:  |$)", shown, re.MULTILINE)
+    assert len(rows) == WORST
+    cut = {len(row) for row in rows if row.endswith("…")}
+    assert cut == ({36 + (columns - 80) // 2} if columns < 140 else set())
+    assert max(map(len, shown.splitlines())) <= columns
 
 
 def test_one_empty_output_closes_a_gate_and_complete_text_does_not(run_cli, corpus):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from shutil import get_terminal_size
 
 import click
 import numpy as np
@@ -42,6 +44,9 @@ from coverage_eval.documents.feature import Documents
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
+
+WIDTHS = (36, 30)
+"""Characters of marked words and of an output beside them, in 80 columns."""
 
 _MAX_NAMED = 20
 """Segments that a closed gate names."""
@@ -160,7 +165,9 @@ def omissions(
 def _report(result: Result, output: ScoreOutput, reasons: Sequence[str]) -> Report:
     """The segments if they were asked for, or how many are more likely wrong than not."""
     if not output.by_segment:
-        return _flag_report(result, reasons, output.resamples)
+        is_shown = output.output is None and sys.stdout.isatty()
+        spare = get_terminal_size().columns - 80 if is_shown else 0
+        return _flag_report(result, reasons, output.resamples, spare)
     (name,) = result.metrics
     return segment_report(
         result.score(name),
@@ -216,8 +223,15 @@ def _say_how_many_are_found(result: Result) -> None:
     say(str(estimate_recall(fitted.finder, result.rows)))
 
 
-def _flag_report(result: Result, reasons: Sequence[str], resamples: int) -> Report:
-    """How many segments are more likely wrong than not, and the strongest span of the worst."""
+def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: int) -> Report:
+    """How many segments are more likely wrong than not, and the strongest span of the worst.
+
+    Args:
+        result: What was measured.
+        reasons: Why each segment is flagged; empty for others.
+        resamples: Number of resamples of the interval.
+        spare: Columns beyond 80 that texts may have; negative for a narrower terminal.
+    """
     ((name, metric),) = result.metrics.items()
     score = result.score(name, resamples=resamples)
     report = score_report([score])
@@ -226,11 +240,13 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int) -> Repo
     bad = [index for index, reason in enumerate(reasons) if reason]
     worst = sorted(bad, key=lambda index: -ranks[index])[:WORST]
 
+    widths = [max(10, width + spare // 2) for width in WIDTHS]
+
     def row(index: int) -> tuple[Cell, ...]:
         marks = result.evidence(name)[index][0].marks
         words = marks[0].text if marks else reasons[index]
         written = segment_text(result.rows[index].hypotheses[0])
-        return index + 1, _shortened(words, 36), _shortened(written, 30)
+        return index + 1, _shortened(words, widths[0]), _shortened(written, widths[1])
 
     interval = score.interval
     between = f" (95% interval {interval.low:.1f} to {interval.high:.1f})" if interval else ""
