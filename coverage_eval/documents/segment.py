@@ -51,6 +51,9 @@ least number of its words."""
 
 MAX_UNKNOWN = 0.5
 
+MAX_LINE_WORDS = 2000
+"""The longest line of a source, in words: time grows with the square of a line's length."""
+
 MIN_SAME = 0.6
 """A second piece of a line says it again if it shares this many of the words of the longer one."""
 
@@ -299,6 +302,11 @@ class Segmenter:
         words = OutputWords.read(text, self.tokens)
         if not source.lengths.any():
             raise DataError(f"the {self.lines_of} has no words")
+        if (longest := source.lengths.max()) > MAX_LINE_WORDS:
+            raise DataError(
+                f"line {source.lengths.argmax() + 1} of the {self.lines_of} has {longest} words; a "
+                f"line has at most {MAX_LINE_WORDS}: give it a sentence or a paragraph a line"
+            )
         if not any(map(str.isalnum, "".join(words.tokens))):
             raise DataError("the output is empty")
         evidence = Evidence.of(source, words, self.table, self.per_word)
@@ -435,8 +443,8 @@ def segment(
         tokenize: With references, the tokeniser of both texts; see :meth:`Segmenter.of_references`.
 
     Raises:
-        DataError: An empty output or source; an output that is no translation of its source, or in
-            another order; links in place of a model.
+        DataError: An empty output or source, or a source line of more than 2,000 words; an output
+            that is no translation of its source, or in another order; links in place of a model.
         TypeError: The source is no list of lines, or source and references are both given.
     """
     if references is not None and sources is None and aligner is None:

@@ -16,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Real
 from operator import eq
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -34,6 +34,9 @@ from coverage_eval.core.tokenizers import Segment, StopWords, Words, require_sto
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
 """Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
+
+MAX_MARKS = 5000
+"""Repetitions of an output that are marked; the score counts all."""
 
 Tokens: TypeAlias = Sequence[str]
 Ngram: TypeAlias = tuple[str, ...]
@@ -200,7 +203,8 @@ class REP(TokenMetric):
         A mark's amount is what it adds to the sum σ of the formula. It has the words said again
         (the second of two equal words) and where they are said first; ``detail`` has the ``ngram``,
         as it is counted, where it starts (``ngram_start``), and its counts in ``hypothesis`` and,
-        if there is one, ``reference`` or ``source``.
+        if there is one, ``reference`` or ``source``. An output has at most :data:`MAX_MARKS`; the
+        label of the last one says how many repetitions have none.
         """
         for row in batch.rows:
             references = [self.tokens(text) for text in self._expected(row)]
@@ -213,7 +217,11 @@ class REP(TokenMetric):
             return Explanation()
         words = self.tokens.locate(text)
         found = sorted(_with_starts(hypothesis, repetitions), key=_reading_order)
-        marks = (mark for pair in found for mark in self._marks(words, *pair))
+        all_marks = (mark for pair in found for mark in self._marks(words, *pair))
+        marks = list(islice(all_marks, MAX_MARKS))
+        if more := sum(item.times - item.allowed for item in repetitions) - len(marks):
+            label = f"{marks[-1]}; {more:,} more repetitions are not marked"
+            marks[-1] = replace(marks[-1], label=label)
         return Explanation(tuple(marks), words=words)
 
     def _marks(self, words: Words, starts: Sequence[int], item: _Repetition) -> Iterator[Mark]:

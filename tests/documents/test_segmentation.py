@@ -440,3 +440,12 @@ def test_unaligned_outputs_need_something_to_cut_by():
         match="a: the output is not the text of its reference: 0% of its words fit their line; is",
     ):
         ce.compare({"a": "u v w", "b": "u v w"}, ["x", "y"], metrics=["rep"], unaligned=True)
+
+
+def test_a_line_of_a_source_has_a_limit_and_an_output_has_none(monkeypatch):
+    monkeypatch.setattr("coverage_eval.documents.segment.MAX_LINE_WORDS", 4)
+    lines = ["the old dog", "a cat sleeps now"]
+    assert ce.segment(" ".join(lines), references=lines).lines == lines
+    monkeypatch.setattr(Evidence, "of", None)  # it is not looked for
+    with pytest.raises(ce.DataError, match="line 2 of the reference has 5 words; a line has at"):
+        ce.segment(" ".join(lines), references=[lines[0], "a cat sleeps here now"])
