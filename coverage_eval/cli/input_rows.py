@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.json_values import WrittenNumber
 from coverage_eval.core.tables import ColumnText
 
 
@@ -63,6 +64,6 @@ def plain_value(value: Any) -> Any:
         return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_value(item) for item in value]
-    if isinstance(value, float):
+    if isinstance(value, float) and not isinstance(value, WrittenNumber):
         return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)
+    return value if value is None or isinstance(value, (str, int, WrittenNumber)) else str(value)

@@ -77,9 +77,56 @@ def holds_objects(file: FileText) -> bool:
     return bool(array) and all(isinstance(item, dict) for item in array or ())
 
 
+class WrittenNumber(float):
+    """A number of a user's file that its float would not be written as, such as ``1e400``.
+
+    Args:
+        written: The number as it stands in the file, which is its text.
+    """
+
+    def __init__(self, written: str) -> None:
+        self.written = written
+
+    def __str__(self) -> str:
+        return self.written
+
+    def __reduce__(self) -> tuple[type[WrittenNumber], tuple[str]]:
+        return WrittenNumber, (self.written,)
+
+
+def _number(written: str) -> float:
+    number = float(written)
+    return number if repr(number) == written else WrittenNumber(written)
+
+
+def exact_json(value: Any) -> str:
+    """A value as one line of JSON, with the numbers of a user's file as they stand there.
+
+    >>> exact_json({"a": [1, WrittenNumber("1e400")], "b": (0.5,)})
+    '{"a": [1, 1e400], "b": [0.5]}'
+
+    Raises:
+        ValueError: NaN or an infinite number that no file had.
+    """
+    if isinstance(value, WrittenNumber):
+        return value.written
+    if not _holds_written(value):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if isinstance(value, dict):
+        fields = (f"{exact_json(name)}: {exact_json(item)}" for name, item in value.items())
+        return f"{{{', '.join(fields)}}}"
+    return f"[{', '.join(map(exact_json, value))}]"
+
+
+def _holds_written(value: Any) -> bool:
+    items = value.values() if isinstance(value, dict) else value
+    is_inner = isinstance(value, (dict, list, tuple))
+    return isinstance(value, WrittenNumber) or (is_inner and any(map(_holds_written, items)))
+
+
 def _parse(text: str) -> Any:
     """A JSON value; ValueError if a name occurs twice in an object."""
-    return json.loads(text, object_pairs_hook=_without_repeats)
+    return json.loads(text, object_pairs_hook=_without_repeats, parse_float=_number)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -206,3 +206,18 @@ def test_records_that_a_form_cannot_hold(tmp_path):
     half = {"h": "\ud800"}
     write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
     assert list(TextTable(tmp_path / "r.jsonl").records()) == [half]
+
+
+def test_numbers_are_written_back_as_they_stand_in_the_file(run_cli, tmp_path):
+    numbers = (
+        '"a": 1e400, "b": [0.12345678901234567890, {"c": -1.50E-3}], "d": 12345678901234567890'
+    )
+    texts = '"hyp": "a red red house", "ref": "a red house"'
+    (tmp_path / "t.jsonl").write_text(f"{{{texts}, {numbers}}}\n")
+    run_cli("rep", *TEXTS, "--reject", "bad.jsonl", cwd=tmp_path)
+    assert (tmp_path / "bad.jsonl").read_text().endswith(f"{numbers}}}\n")
+    run_cli("rep", *TEXTS, "--sentence-level", "-o", "all.jsonl", cwd=tmp_path)
+    assert numbers in (tmp_path / "all.jsonl").read_text()
+    run_cli("rep", *TEXTS, "--reject", "bad.tsv", cwd=tmp_path)
+    (row,) = csv.DictReader((tmp_path / "bad.tsv").open(), delimiter="\t")
+    assert (row["a"], row["d"]) == ("1e400", "12345678901234567890")
