@@ -196,8 +196,9 @@ class TextArguments(click.Argument):
             hints.check_order(ctx, [*map(str, files)], has_source=not values.get("src", True))
         if left:
             needed = [name for name in self.required_texts if not values[name]]
-            free = [name for name in ("ref", "src") if name in values and not values[name]]
-            flags = [f"--{name}" for name in needed or free]
+            # Where both are options, the source is what the command cannot do without.
+            free = [name for name in ("src", "ref") if name in values and not values[name]]
+            flags = [f"--{name}" for name in needed or free[:1]]
             raise hints.one_too_many(ctx, str(left[0]), flags)
 
 

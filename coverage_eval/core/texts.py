@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set, Sized
 from itertools import chain, tee
 from operator import itemgetter
@@ -15,7 +16,7 @@ from os import PathLike as OsPathLike
 from typing import Any
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import DataError, UnequalLinesError
+from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 from coverage_eval.core.files import (
     FileText,
     ListText,
@@ -311,7 +312,8 @@ def split_references(
 
     If hypotheses are strings, ``["a b", "c"]`` is one reference of two segments, and
     ``[["a b", "c"], ["a", "c d"]]`` are two references, as in sacreBLEU. If hypotheses are lists of
-    tokens, one reference is a list of lists of tokens.
+    tokens, one reference is a list of lists of tokens. As many references as segments may be lists
+    of the wrong kind, so a CorpusWarning says how they were read.
 
     Raises:
         DataError: One list per segment instead of one list per reference, or several references of
@@ -334,6 +336,12 @@ def split_references(
             f"{number} lists of references for {number} segments: give one list a reference, each "
             "with a segment for every hypothesis, not one list a segment"
         )
+    if number == len(hypotheses) != 1 and depth(references) == 2:
+        message = (
+            f"read as {number} references of {number} segments each, as sacreBLEU does; if each "
+            "list has the references of one segment, give [*zip(*references)]"
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=2)
     return references
 
 

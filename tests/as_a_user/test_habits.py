@@ -99,6 +99,8 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
          "type: coverage-eval compare --ref ref.txt -i a.txt b.txt -m rep"),
         ("omissions a.txt src.txt --model m -r ref.txt",
          "If it is --src, type: coverage-eval omissions --src src.txt a.txt --model m -r ref.txt"),
+        ("omissions a.txt src.txt --model m",
+         "If it is --src, type: coverage-eval omissions --src src.txt a.txt --model m"),
         ("omissions --src src.txt", "Name a file, or - to read standard input."),
         ("rep a.txt ref.txt --force", "It is not needed"),
         ("bleu a.txt ref.txt -tok 13a", "A tokeniser is --tokenize NAME."),

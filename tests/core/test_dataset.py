@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ from coverage_eval.core.batches import (
     make_batches,
 )
 from coverage_eval.core.checks import SampledTexts
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import FileText
 from coverage_eval.core.machine import DiskList
 from coverage_eval.core.texts import open_text, split_references
@@ -111,6 +112,17 @@ def test_several_references_of_strings_for_hypotheses_of_tokens_are_an_error():
             split_references(hypotheses, reference)
     few_spaces = [["a b", "c"], ["d"]]
     assert split_references(hypotheses, few_spaces) == [few_spaces]
+
+
+def test_as_many_references_as_segments_are_read_as_sacrebleu_reads_them_with_a_warning():
+    lists = [["a", "c"], ["b", "d"]]
+    with pytest.warns(CorpusWarning, match=r"read as 2 references of 2 segments each"):
+        assert split_references(["a a", "b b"], lists) == lists
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        split_references(["a a", "b b"], [["a", "c"]])
+        split_references(["a", "b", "c"], [["a", "b", "c"], ["a", "b", "c"]])
+        split_references(["a"], [["a"]])
 
 
 def test_a_list_per_segment_is_not_taken_for_a_list_per_reference():
