@@ -84,10 +84,12 @@ def _linked(page: Path) -> list[str]:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replace the repository's links by the site's; link to pages that only the site has."""
+    """Adapt links and examples to the site; link to pages that only the site has."""
     for target, source in PAGES.items():
         markdown = re.sub(rf"\]\((?:\.\./)+(?:notebooks/)?{source.removeprefix('notebooks/')}",
                           f"]({target}", markdown)  # fmt: skip
+    # So that prompts and output are told apart, and a copy has neither.
+    markdown = markdown.replace("```python\n>>>", "```pycon\n>>>")
     markdown = re.sub(r"""(\]\(|=")(?:\.\./)+figures/""", r"\1figures/", markdown)
     markdown = re.sub(r"\]\(../../(\d\d_\w+)\.ipynb", r"](notebooks/\1.md", markdown)
     markdown = re.sub(

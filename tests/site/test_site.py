@@ -128,3 +128,34 @@ def test_pages_fit_a_phone(chromium, name):
     page.goto((SITE / f"{name}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
+
+
+@pytest.mark.parametrize(("name", "example", "copied"), [
+    ("omissions", ".language-console", "coverage-eval align train demo/train.de demo/train.en"),
+    ("attention", ".language-pycon", "from coverage_eval import attention"),
+])  # fmt: skip
+def test_a_copied_example_has_its_commands_only(chromium, name, example, copied):
+    """The theme marks what it copies by an attribute, and takes the text that is then visible."""
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto((SITE / f"{name}.html").as_uri())
+    code = page.locator(f"{example} code").first
+    shown = code.inner_text()
+    assert shown.startswith(("$ ", ">>> "))
+    text = code.evaluate("code => { code.dataset.mdCopying = ''; return code.innerText }")
+    assert text.startswith(copied)
+    assert not any(line.startswith(("$ ", "> ", ">>> ", "... ")) for line in text.splitlines())
+    assert len(text.split()) < len(shown.split())
+    page.close()
+
+
+def test_buttons_cover_no_code_on_a_phone(chromium):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto((SITE / "omissions.html").as_uri())
+    page.wait_for_selector(".md-code__nav", state="attached")
+    for block in page.locator(".language-console pre").all():
+        button = block.locator(".md-code__nav").bounding_box()
+        words = block.locator(".gp").first.bounding_box()
+        assert button is not None
+        assert words is not None
+        assert button["y"] + button["height"] <= words["y"] + 1
+    page.close()
