@@ -3,8 +3,9 @@
     coverage-eval demo --folder demo
     python transformer.py demo/train.de demo/train.en sentences.de transformer.jsonl
 
-``transformer.jsonl`` here has lines 75 and 256 of ``demo/test.de``. It needs PyTorch, transformers and tokenizers (``make .venv-torch/.torch``). Each line of OUT has a
-sentence's subwords, its greedy translation, and cross-attention ``[layers, heads, T, S]``.
+``transformer.jsonl`` has lines 75 and 256 of ``demo/test.de``: each line a sentence's subwords,
+its greedy translation, and cross-attention ``[layers, heads, T, S]``. The script needs PyTorch,
+transformers and tokenizers (``make .venv-torch/.torch``), and takes a minute of one core.
 """
 
 import json
