@@ -252,6 +252,6 @@ def test_a_report_marks_what_a_new_metric_marks(shouting):
     assert "Names in capitals count, too." in page
     blocks = read_blocks(page)
     kind = blocks["contents"]["kinds"][-1]
-    assert (kind["key"], kind["plural"], kind["side"]) == ("shouted", "shouted words", "output")
+    assert (kind["key"], kind["meaning"], kind["side"]) == ("shouted", "word in capitals", "output")
     (mark,) = blocks["segments/0"][0]["outputs"][1]["marks"]
     assert (mark["kind"], mark["spans"]) == ("shouted", [2, 3])
