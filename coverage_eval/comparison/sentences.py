@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -267,12 +268,15 @@ class Phrases:
         return f"{self.facts.metrics[name].name} {self._score(name, system)}"
 
     def _score(self, name: str, system: str, digits: int = DIGITS) -> str:
-        """A score: ``2.33``, or ``57 of 104``."""
+        """A score: ``2.33``, ``57 of 104``, or ``3.21%`` if it is a mean probability."""
         wording, score = self.facts.metrics[name].wording, self.facts.scores[name][system]
         if wording is None or not wording.of_segments:
             return format_figure(score, digits)
         segments = self.facts.segments
-        return f"{round(score / 100 * segments):,} of {segments:,}"
+        count = score / 100 * segments
+        if not math.isclose(count, round(count), abs_tol=1e-6):
+            return f"{format_figure(score, digits)}%"
+        return f"{round(count):,} of {segments:,}"
 
     def _list(self, systems: Sequence[str]) -> str:
         """The names of systems; of many, their number."""

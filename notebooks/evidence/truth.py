@@ -132,10 +132,24 @@ def known_truth(data: Path, corpus: Corpus) -> dict[str, pd.DataFrame]:
             )
         )
     table = pd.DataFrame(_comparisons(beds))
-    by_damage = table.groupby(["reference", "damage"], sort=False)
-    summary = by_damage[["found", "took it", "another leaves out more", "any claim"]].sum()
-    summary.insert(0, "comparisons", by_damage.size())
-    return {"truth": table, "truth_by_damage": summary.reset_index()}
+    return {"truth": table, **summaries(table)}
+
+
+def summaries(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """How often a verdict was right and wrong, by kind of damage."""
+    left_out = table["damage"].isin([*OMISSIONS]).map({True: "omissions", False: "other damage"})
+    table = table.assign(kind=left_out.mask(table["damage"] == "none", "no damage"))
+    counted = ["found", "took it", "another leaves out more", "any claim"]
+    tables = {}
+    for name, keys in {
+        "truth_by_damage": ["reference", "damage"],
+        "truth_by_kind": ["kind"],
+    }.items():
+        groups = table.groupby(keys, sort=False)
+        summary = groups[counted].sum()
+        summary.insert(0, "comparisons", groups.size())
+        tables[name] = summary.reset_index()
+    return tables
 
 
 def _least_labelled(texts: Mapping[str, list[str]], labels: Flags) -> dict[str, list[str]]:

@@ -219,7 +219,7 @@ BY_HAND = [
         "fewer_errors",
         situation({"omissions": {"a": 5, "b": 20}}, "omissions:a>b"),
         "fewer-errors", "a",
-        ["a leaves less out (Omissions 5 of 104 against 21, p = 0.001)."],
+        ["a leaves less out (Omissions 5.00% against 20.00%, p = 0.001)."],
     ),
     (
         "more_errors",
@@ -229,7 +229,7 @@ BY_HAND = [
     ),
     (
         "avoid",
-        situation({"omissions": {"a": 5, "b": 6, "NLLB": 34.6}},
+        situation({"omissions": {"a": 500 / 104, "b": 600 / 104, "NLLB": 3600 / 104}},
                   "omissions:a>NLLB omissions:b>NLLB", referenced=False),
         "avoid", ["NLLB"],
         ["Avoid NLLB: it leaves text out (Omissions 36 of 104 against 5 to 6, p ≤ 0.001).",
