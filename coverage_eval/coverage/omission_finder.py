@@ -76,7 +76,7 @@ from coverage_eval.coverage.word_losses import (
     sum_losses,
     word_losses,
 )
-from coverage_eval.outputs.named import GUESSES, NamedError, NamedErrorFinder, learn_named
+from coverage_eval.outputs.named import NamedError, NamedErrorFinder, is_certain, learn_named
 from coverage_eval.outputs.untranslated import overlapping
 
 if TYPE_CHECKING:
@@ -469,14 +469,14 @@ class OmissionFinder:
             reasons = map(self._reasons, errors, judged.flags[n].tolist())
             columns = (
                 words, losses, *(each[n].tolist() for each in figures), marks, reasons,
-                map(_is_certain, errors),
+                map(is_certain, errors),
             )  # fmt: skip
             found.append(list(map(FoundSegment, *columns)))
         return list(zip(*found, strict=True))
 
     def _reasons(self, errors: Sequence[NamedError], is_flagged: bool) -> tuple[str, ...]:
         """Why an output is more likely wrong than not; empty if it is not."""
-        if not (is_flagged or _is_certain(errors)):
+        if not (is_flagged or is_certain(errors)):
             return ()
         return (*map(str, errors), *([_ERRORS[self.side]] if is_flagged else []))
 
@@ -621,8 +621,3 @@ def _untranslated_marks(words: Words, is_left: Sequence[bool], strengths: Floats
             mark = Mark.of(words, positions, "source", LEFT_OUT, amount=amount)
             marks.append(replace(mark, label=f"{mark}: untranslated"))
     return marks
-
-
-def _is_certain(errors: Sequence[NamedError]) -> bool:
-    """Whether an output has a named error that is no guess."""
-    return any(error.kind not in GUESSES for error in errors)

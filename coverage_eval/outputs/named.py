@@ -281,6 +281,11 @@ def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedError
     )
 
 
+def is_certain(errors: Sequence[NamedError]) -> bool:
+    """Whether an output has an error that is no guess."""
+    return any(error.kind not in GUESSES for error in errors)
+
+
 def main_error(errors: Sequence[NamedError]) -> NamedError:
     """The error that an output counts for: the first that is certain, or else the first guess."""
     return next((error for error in errors if error.kind not in GUESSES), errors[0])

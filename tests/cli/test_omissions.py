@@ -181,3 +181,32 @@ def test_peers_show_what_can_be_translated(run_cli, corpus):
     assert "|expect:peers1|" in found["scores"][0]["signature"]
     both = ("--peer", "longer", "--ref", "test.target")
     assert "|expect:peers1+ref|" in run_cli(*json_of, *both, cwd=corpus).stdout
+
+
+def test_errors_that_need_no_model_are_rejected_without_one(tmp_path, run_cli):
+    sources = ["ein hund läuft über die wiese", "zwei kinder spielen im garten mit einem ball",
+               "der mann liest eine zeitung"]  # fmt: skip
+    outputs = ["a dog runs across the meadow", "zwei kinder spielen im garten mit einem ball", None]
+    rows = [{"s": s, "h": h} for s, h in zip(sources, outputs, strict=True)]
+    table = tmp_path / "t.jsonl"
+    table.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    command = ["omissions", f"{table}:h", "--src", f"{table}:s"]
+    done = run_cli(*command, "--keep", str(good), "--reject", str(bad))
+    assert done.returncode == 0
+    assert "2 of 3 segments have an error that needs no model" in done.stderr
+    assert "without --model, no omissions are looked for" in done.stderr
+    kept, rejected = (
+        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in (good, bad)
+    )
+    assert kept == rows[:1]
+    reasons = [row.pop("reason") for row in rejected]
+    assert rejected == rows[1:]
+    assert [reason.partition(":")[0] for reason in reasons] == ["untranslated", "empty"]
+    assert run_cli(*command, "--fail-above", "70").returncode == 0
+    closed = run_cli(*command, "--fail-above", "60", check=False)
+    assert closed.returncode == 3
+    assert closed.stderr.rstrip().endswith("segments 2, 3")
+    for option in ("--trust", "--additions", "--sentence-level"):
+        assert run_cli(*command, "--keep", str(good), option, check=False).returncode == 2

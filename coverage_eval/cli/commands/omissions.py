@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from shutil import get_terminal_size
 
@@ -24,7 +24,7 @@ from coverage_eval.cli.help import option
 from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import signature_option
-from coverage_eval.cli.output import CLOSED, refuse_fatal, show, warn, with_findings
+from coverage_eval.cli.output import CLOSED, echo_findings, refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import ScoreOutput, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
 from coverage_eval.cli.score_report import score_report, segment_report, segments_of
@@ -41,6 +41,7 @@ from coverage_eval.coverage.null_scores import estimate_share
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.documents.feature import Documents
+from coverage_eval.outputs.named import NamedErrors, is_certain, reasons_of
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
@@ -102,6 +103,9 @@ def omissions(
     words from 1; JSON has the characters of the line instead, from 0.
     Lists of errors have other errors with a name, too.
 
+    Without --model, --keep, --reject and --fail-above go by errors with a name alone, such as empty
+    or untranslated outputs.
+
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
     omissions unless there is a --ref or --peer. Outputs of other systems rank the segments better,
     and three make flags surer, but an omission that all of them share is not found.
@@ -126,10 +130,17 @@ def omissions(
     check_unaligned(unaligned=unaligned, ref=ref, src=src, model=model)
     check_links(src=src, model=model)
     if model is None:
-        raise click.UsageError(
-            "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
-            "omissions -o M'; without parallel text, train on the source and the outputs themselves"
-        )
+        needs_model = unaligned or additions or trust or output.by_segment or src is None
+        if needs_model or not (keep or reject or fail_above is not None):
+            raise click.UsageError(
+                "omissions needs --model M, made by 'coverage-eval align train SRC TGT "
+                "--prepare-for omissions -o M'; without parallel text, train on the source and the "
+                "outputs themselves; --keep, --reject and --fail-above alone go by errors that "
+                "need no model, such as empty or untranslated outputs"
+            )
+        test_set = Texts({hyp.name: hyp}, ref, src, peers)
+        _judge_without_model(test_set, keep, reject, fail_above, strict=strict)
+        return
     if additions and ref:
         raise click.UsageError("--additions compares HYP and source; leave out --ref")
     aligner = Aligner.load(model)
@@ -195,9 +206,7 @@ def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: flo
         fitted.finder.adaptations[0].complete,
     )
     bad = [number for number, item in enumerate(evidence, start=1) if item.detail["reason"]]
-    kinds = Counter(evidence[number - 1].detail["reason"].partition(":")[0].partition(";")[0]
-                    for number in bad)  # fmt: skip
-    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    listed = _count_kinds(evidence[number - 1].detail["reason"] for number in bad)
     message = (
         f"{len(bad)} of {len(evidence)} segments are more likely wrong than not"
         f"{f' ({listed})' if listed else ''}; estimate {100 * share.estimate:.1f}%, "
@@ -210,10 +219,52 @@ def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: flo
     if share.has_too_many_certain:
         why = f"{share.certain} of {len(evidence)} are wrong for certain"
         bad = [n for n, item in enumerate(evidence, start=1) if item.detail["is_certain"][0]]
+    _fail(f"{message}; {why}", bad)
+
+
+def _count_kinds(reasons: Iterable[str]) -> str:
+    """How often each kind of error comes first among the reasons, such as ``2 empty, 1 loop``."""
+    kinds = Counter(reason.partition(":")[0].partition(";")[0] for reason in reasons)
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+
+
+def _fail(message: str, bad: Sequence[int]) -> None:
+    """End the run with the exit status of a closed gate.
+
+    Args:
+        message: Why it is closed.
+        bad: The numbers of the segments to blame, from 1.
+    """
     more = f" and {len(bad) - _MAX_NAMED} more" if len(bad) > _MAX_NAMED else ""
     numbers = f": segments {', '.join(map(str, bad[:_MAX_NAMED]))}{more}" if bad else ""
-    say(f"{message}; {why}{numbers}", "failed")
+    say(f"{message}{numbers}", "failed")
     click.get_current_context().exit(CLOSED)
+
+
+def _judge_without_model(
+    test_set: Texts, keep: str | None, reject: str | None, fail_above: float | None, *, strict: bool
+) -> None:
+    """Split the segments, or close the gate, by errors with a name that are no guesses.
+
+    There is no probability, because other outputs may leave text out.
+    """
+    named = NamedErrors()
+    result = Evaluation(test_set, {}, [named], evidence=True).run()
+    echo_findings(result.findings, strict=strict)
+    (errors,) = named.by_system.values()
+    certain = {n: found for n, found in errors.items() if is_certain(found)}
+    reasons = reasons_of(certain, [False] * result.segments, "")
+    message = f"{len(certain)} of {result.segments} segments have an error that needs no model"
+    if certain:
+        message += f" ({_count_kinds(filter(None, reasons))})"
+    message += "; without --model, no omissions are looked for"
+    if keep or reject:
+        write_kept(result.texts or test_set, reasons, {}, keep=keep, reject=reject)
+    if fail_above is not None:
+        message += f"; limit {fail_above:g}%"
+        if len(certain) > fail_above / 100 * result.segments:
+            _fail(message, [index + 1 for index in certain])
+    say(message)
 
 
 def _say_how_many_are_found(result: Result) -> None:
