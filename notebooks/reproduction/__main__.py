@@ -35,7 +35,11 @@ HERE = Path(__file__).parent
 Row = dict[str, Any]
 
 TABLES = {"table1": ("Table 1", claims_of_table1), "table2": ("Table 2", claims_of_table2)}
-CORPORA = {"multi30k-de-en": "German–English", "small-ja-en": "Japanese–English"}
+CORPORA = {
+    "multi30k-de-en": "German–English",
+    "small-ja-en": "Japanese–English",
+    "multi30k-de-en-256": "German–English, 256 units",  # two systems only
+}
 DIGITS = {"digits": "100,000", "output_layer/softmax": "30,000", "output_layer/sparsemax": "30,000"}
 """Folder → training examples; the output layer is softmax's, unless the folder says otherwise."""
 
@@ -94,12 +98,19 @@ class Results:
 
     @cached_property
     def printed(self) -> PrintedTable:
-        """The column of the printed table that these runs have."""
+        """The column of the printed table that these runs have, and the systems."""
         printed = load_table(self.table)
         dataset = Settings.read(self.runs[0] / "manifest.json").dataset
         columns = tuple(column for column in printed.columns if column[0] == dataset)
         cells = {key: cell for key, cell in printed.cells.items() if key[1] == dataset}
-        return replace(printed, columns=columns, cells=cells)
+        trained = self.kept("").index.get_level_values("system")
+        systems = tuple(system for system in printed.systems if system in trained)
+        return replace(printed, systems=systems, columns=columns, cells=cells)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether these runs have all printed systems, which the claims are about."""
+        return self.printed.systems == load_table(self.table).systems
 
     def scores(self) -> Iterator[Row]:
         """Every score beside the printed one: the mean over seeds, and half its 95% interval."""
@@ -277,16 +288,17 @@ def tables() -> dict[str, pd.DataFrame]:
         for corpus, table in product(CORPORA, TABLES)
         if (runs := sorted(path.parent for path in HERE.glob(f"{corpus}-seed*/{table}.csv")))
     ]
-    first, second = found[:2]
+    complete = [results for results in found if results.is_complete]
+    first, second = complete[:2]
     scores = pd.DataFrame([row for results in found for row in results.scores()])
     differences = pd.concat([results.differences() for results in found], ignore_index=True)
     produced: dict[str, Any] = {
         "scores": scores,
         "differences": differences,
-        "claims": [row for results in found for row in results.claims()],
+        "claims": [row for results in complete for row in results.claims()],
         "exchanged": first.exchanged(),
         "counts": counted(differences),
-        "best": best(scores),
+        "best": best(scores[scores["corpus"].isin([r.labels["corpus"] for r in complete])]),
         "lengths": first.lengths(),
         "orders": second.orders(),
         "additive": additive(),

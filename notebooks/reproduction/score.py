@@ -125,7 +125,9 @@ def table_file(table: str, form: str) -> str:
 
 def table_metrics(aligner: Aligner | None) -> list[Metric]:
     """The metrics of Table 1, and the translations' length; no DROP without an aligner."""
-    names, _ = default_metrics(aligns=aligner is not None, covers=False, referenced=True)
+    names, _ = default_metrics(
+        aligns=aligner is not None, covers=False, referenced=True, several=True
+    )
     bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
     computed = [
         make_metric(n, {"aligner": aligner, **(bleu if n == "bleu" else {})}) for n in names
