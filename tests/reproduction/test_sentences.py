@@ -344,8 +344,8 @@ def larger_runs() -> list[str]:
         assert json.loads((run / "manifest.json").read_text("utf-8"))["settings"]["hidden"] == 256
     return [
         "with 256 units: at",
-        f"{large['BLEU']:+.2f} BLEU, {large['METEOR']:+.2f} METEOR, {large['REP']:.2f} less REP and "
-        f"{large['DROP']:.2f} less DROP on softmax, each in 2 of 2 seeds",
+        f"{large['BLEU']:+.2f} BLEU, {large['METEOR']:+.2f} METEOR, {large['REP']:.2f} less REP "
+        f"and {large['DROP']:.2f} less DROP on softmax, each in 2 of 2 seeds",
         f"in small runs {small['BLEU']:+.2f}, {small['METEOR']:+.2f}, {small['REP']:.2f} and "
         f"{small['DROP']:.2f}",
         "All runs with 128 units",
