@@ -30,7 +30,7 @@ from coverage_eval.align.model_text import require_tokenised, tokenized_by_user
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.metric import Fitted, Metric, Score, Statistics
+from coverage_eval.core.metric import Fitted, Score, Statistics
 from coverage_eval.core.tables import is_missing, join_lines
 from coverage_eval.core.text_checks import find_unsegmented
 from coverage_eval.registry import make_metric
@@ -127,7 +127,7 @@ class Job:
             model: As for :meth:`make`.
 
         Raises:
-            DataError: A text other than a reference is missing, or a metric counts words in texts
+            DataError: A source is missing, or a metric counts words in texts
                 that are not split into them.
             AlignerError: The aligner failed.
         """
@@ -157,7 +157,7 @@ class Job:
         A batch without rows, as of an empty partition, gives one without rows.
 
         Raises:
-            DataError: A column is missing, or a text other than a reference is missing.
+            DataError: A column is missing, or a source is missing.
             AlignerError: The aligner failed.
         """
         metrics = self.make(model)
@@ -191,7 +191,7 @@ class Job:
 
         def column(name: str) -> list[str]:
             values: list[Any] = batch.column(name).to_pylist()
-            if name in self.references:
+            if name != self.source:
                 values = ["" if is_missing(value) else value for value in values]
             for number, value in enumerate(values, start=1):
                 if not isinstance(value, str):
@@ -233,13 +233,20 @@ def _scored(fitted: Fitted, batch: Batch, counts: Statistics | None) -> pa.Struc
     known = fitted.segment_scores(batch) if fitted.has_segment_scores and batch.rows else None
     scores = metric.scores_of(counts[0]) if known is None else known[0]
     cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[0].T)]
-    return pa.StructArray.from_arrays(cells, fields=list(_fields(metric)))
+    if fitted.judges:
+        found = [one for (one,) in fitted.explain(batch)] if batch.rows else []
+        cells.append(pa.array([one.probability for one in found], pa.float64()))
+        cells.append(pa.array([one.detail["reason"] for one in found], pa.string()))
+    return pa.StructArray.from_arrays(cells, fields=list(_fields(fitted)))
 
 
-def _fields(metric: Metric) -> Iterator[pa.Field]:
+def _fields(fitted: Fitted) -> Iterator[pa.Field]:
+    metric = fitted.metric
     yield pa.field("score", pa.float64())
     kind = pa.from_numpy_dtype(metric.statistic_type)
     yield from (pa.field(name, kind) for name in metric.statistic_names)
+    if fitted.judges:
+        yield from (pa.field("probability", pa.float64()), pa.field("reason", pa.string()))
 
 
 @lru_cache(maxsize=2)
@@ -256,14 +263,15 @@ def score_frame(frame: DataFrame, job: Job, model: str | None = None) -> DataFra
         model: The aligner's model file on the driver.
 
     Returns:
-        The keys, and for each metric a struct of ``score`` (null if undefined) and its statistics.
+        The keys, and for each metric a struct of ``score`` (null if undefined) and its statistics,
+        for omissions and additions with ``probability`` and ``reason`` as the command has them.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
     chosen = frame.select(*(f"`{name}`" for name in job.columns))
     metrics = job.make(model)
-    structs = [(name, pa.struct(list(_fields(metric.metric)))) for name, metric in metrics.items()]
+    structs = [(name, pa.struct(list(_fields(metric)))) for name, metric in metrics.items()]
     keys = [chosen.schema[name] for name in job.keys]
     schema = StructType([*keys, *from_arrow_schema(pa.schema(structs)).fields])
     name = None

@@ -400,6 +400,9 @@ class Fitted(ABC):
         """What a figure of these texts is, where that depends on them; a footnote of tables."""
         return ""
 
+    judges: ClassVar[bool] = False
+    """Whether :meth:`explain` says how likely a segment is wrong, and the ``reason`` in detail."""
+
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""
         return [(Explanation(),) * len(row.hypotheses) for row in batch.rows]

@@ -169,6 +169,7 @@ class FittedFlags(Fitted):
         )
 
     has_segment_scores: ClassVar[bool] = True
+    judges: ClassVar[bool] = True
 
     @property
     def meaning(self) -> str:

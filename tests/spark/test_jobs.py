@@ -11,6 +11,7 @@ import coverage_eval as ce
 from coverage_eval.comparison.columns import Columns
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
+from coverage_eval.coverage.omissions import Omissions
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
@@ -65,12 +66,35 @@ def test_an_unknown_column_is_named():
         list(Job("b", ("rep",)).score_batches(pa.table({"a": ["x"]}).to_batches()))
 
 
-def test_missing_references_and_line_breaks_are_read_as_in_tables():
+def test_missing_outputs_and_references_and_line_breaks_are_read_as_in_tables():
     columns = {"a": ["a red\nred house", "a dog"], "r": ["a red house", "a dog"], "s": [None, "x"]}
     job = Job("a", ("rep", "ter"), references=("r", "s"))
     (scored,) = job.score_batches(pa.table(columns).to_batches())
     (first, _), (ter, _) = (scored.column(name).to_pylist() for name in ("rep", "ter"))
     assert (first["repeated_words"], first["reference_words"]) == (1, 3)
     assert (ter["edits"], ter["reference_words"]) == (1, 3)
+    job = Job("a", ("rep",), references=("r",), source="s")
     with pytest.raises(DataError, match="column 's': row 1 of a batch is no text"):
-        list(Job("s", ("rep",), references=("r",)).score_batches(pa.table(columns).to_batches()))
+        list(job.score_batches(pa.table(columns).to_batches()))
+    (empty,) = Job("s", ("rep",), references=("r",)).score_batches(pa.table(columns).to_batches())
+    assert empty.column("rep").to_pylist()[0]["reference_words"] == 3
+
+
+def test_rows_have_the_probabilities_and_reasons_of_the_finder(tmp_path):
+    pairs = [("ein haus", "a house"), ("das haus", "the house"), ("ein hund", "a dog")] * 20
+    with ce.Aligner.train_pairs(pairs) as aligner:
+        aligner.save(tmp_path / "model")
+        outputs = [*(output for _, output in pairs[:-1]), None]
+        sources = [source for source, _ in pairs]
+        found = list(ce.OmissionFinder(aligner).check(zip(sources, outputs, strict=True)))
+        metric = {"omissions": Omissions(aligner)}
+        job = Job("h", ("omissions",), source="s")
+        rows = job._rows(pa.table({"h": outputs, "s": sources}).to_batches()[0])
+        fitted = {name: item.fit(job._sample(rows)) for name, item in metric.items()}
+        job = job.with_fitted(fitted)
+    table = pa.table({"h": outputs, "s": sources})
+    batches = job.score_batches(table.to_batches(max_chunksize=7), str(tmp_path / "model"))
+    scored = [row["omissions"] for batch in batches for row in batch.to_pylist()]
+    assert [row["probability"] for row in scored] == [one.probability for one in found]
+    assert [row["reason"] for row in scored] == ["; ".join(one.reasons) for one in found]
+    assert scored[-1]["reason"].startswith("empty")

@@ -93,7 +93,8 @@ def test_the_program_writes_the_rows_and_prints_the_scores(folder, run_cli):
     assert sorted(table["id"].to_pylist()) == list(range(5 * TIMES))
 
 
-def test_a_row_without_a_text_ends_the_job(session):
+def test_a_row_without_a_source_ends_the_job(session):
     frame = session.createDataFrame([("a", "b"), (None, "b")], "hyp string, ref string")
+    job = Job("ref", ("rep",), references=("ref",), source="hyp")
     with pytest.raises(PySparkException, match=r"column 'hyp': row [12] of a batch is no text"):
-        score_frame(frame, Job("hyp", ("rep",), references=("ref",))).collect()
+        score_frame(frame, job).collect()
