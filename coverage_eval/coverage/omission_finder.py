@@ -154,7 +154,10 @@ class FoundSegment(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What is found in an output of a source.
+    """What is found in an output of a source; :meth:`OmissionFinder.check` yields it.
+
+    >>> Checked(0.97, ("probable",), ((9, 18),)).probability
+    0.97
 
     Attributes:
         probability: The probability of an omission, or of an addition, 0 to 1.
