@@ -109,7 +109,7 @@ fuzz: $(DEVELOPMENT)
 	$(PY) -m tests.fuzz $(FUZZ)
 
 # Trains, decodes and scores the eight systems of Table 1, very small ones, on the sentences in
-# notebooks/tanaka; takes a minute. A second run gives the same files, to the bit.
+# notebooks/tanaka; takes three minutes. A second run gives the same files, to the bit.
 # Such models say much the same whatever the source says, so the table's differences mean nothing.
 REPRODUCED := build/reproduce
 reproduce: $(TORCH)

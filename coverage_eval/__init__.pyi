@@ -15,7 +15,7 @@ from .coverage.omission_finder import Checked, OmissionFinder
 from .coverage.training import train_for_omissions
 from .demonstration import demonstrate
 from .documents.segment import Segmentation, Segmenter, segment
-from .papers.audit_tables import run_audits
+from .papers.audits import run_audits
 from .quality.meteor.metric import METEOR
 from .quality.sacre import BLEU, CHRF, TER
 from .repetition.loops import LoopDetector

@@ -42,7 +42,7 @@ ARROWS = {
     "comparison": "fast_align_wrapper version core plotting registry align documents outputs "
     "coverage attention_maps",
     "api": "core align repetition quality documents outputs coverage",
-    "papers": "core attention repetition quality",
+    "papers": "fast_align_wrapper core attention repetition align coverage",
     "spark": "core registry align",
     "demonstration": "core align repetition quality coverage comparison",
     "cli": "fast_align_wrapper version core registry plotting align documents outputs coverage "

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, Table
+from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
 from coverage_eval.papers.printed import PrintedTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
+_FACT_HEADER = ("fact", "printed", "computed", "outcome", "holds")
+
+RULE = (
+    "A claim is confirmed if every fact that decides it holds, contradicted if one does not, and "
+    "not decidable otherwise. An exception does not hold and does not decide."
+)
+OURS = "In our words: the paper does not say it so."
 
 
 class Verdict(Enum):
@@ -32,8 +39,8 @@ class Fact:
 
     Attributes:
         what: The name of the comparison.
-        printed: The paper's side: its figure, its formula's value, or what it says.
-        against: The other side: the computed value, or the other figure.
+        printed: What the paper prints or says; empty if both sides are computed.
+        computed: What we compute; empty if both sides are printed.
         outcome: The result in a word or a number, such as ``equal`` or ``+0.16``.
         holds: Whether the claim is right here; None if this cannot tell: a tie, overlapping
             intervals, or what chance alone would give.
@@ -42,7 +49,7 @@ class Fact:
 
     what: str
     printed: str
-    against: str
+    computed: str
     outcome: str
     holds: bool | None
     decisive: bool = True
@@ -63,6 +70,7 @@ class Claim:
         facts: The comparisons; at least one decides, unless the claim was not checked.
         note: What else the verdict depends on, if anything.
         unchecked: Why the claim could not be checked here; empty if it was.
+        in_our_words: Whether the paper does not say it so.
     """
 
     text: str
@@ -70,6 +78,7 @@ class Claim:
     facts: tuple[Fact, ...]
     note: str = ""
     unchecked: str = ""
+    in_our_words: bool = False
 
     def __post_init__(self) -> None:
         if not any(fact.decisive for fact in self.facts) and not self.unchecked:
@@ -84,6 +93,11 @@ class Claim:
         if False in decided:
             return Verdict.CONTRADICTED
         return Verdict.UNDECIDED if None in decided else Verdict.CONFIRMED
+
+    @property
+    def described(self) -> str:
+        """The claim, and whether these are our words."""
+        return f"{self.text} (in our words)" if self.in_our_words else self.text
 
     @property
     def is_reversed(self) -> bool:
@@ -126,6 +140,7 @@ class Audit:
         claims = [
             {
                 "claim": claim.text,
+                "in our words": claim.in_our_words,
                 "place": claim.citation,
                 "verdict": claim.verdict.value,
                 "note": claim.note,
@@ -141,9 +156,12 @@ class Audit:
         rows = ""
         for claim in self.claims:
             which = claim.unchecked or "; ".join(
-                f"{fact.what}: {fact.printed} / {fact.against}" for fact in claim.exceptions
+                " / ".join(
+                    filter(None, (f"{fact.what}: {fact.printed}".rstrip(": "), fact.computed))
+                )
+                for fact in claim.exceptions
             )
-            cells = (claim.text, claim.verdict.value, which, claim.citation)
+            cells = (claim.described, claim.verdict.value, which, claim.citation)
             rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
         head = "<tr><th>claim</th><th>verdict</th><th>exceptions</th><th>place</th></tr>"
         return (
@@ -153,12 +171,12 @@ class Audit:
 
 
 def binary_fact(
-    what: str, printed: str, against: str, holds: bool | None, yes: str, no: str, *,
+    what: str, printed: str, computed: str, holds: bool | None, yes: str, no: str, *,
     decisive: bool = True,
 ) -> Fact:  # fmt: skip
     """A fact with one of two outcomes, ``yes`` if it holds, or that cannot tell."""
     outcome = {True: yes, False: no, None: "cannot tell"}[holds]
-    return Fact(what, printed, against, outcome, holds, decisive)
+    return Fact(what, printed, computed, outcome, holds, decisive)
 
 
 def same_text(what: str, printed: str, computed: str) -> Fact:
@@ -167,18 +185,35 @@ def same_text(what: str, printed: str, computed: str) -> Fact:
 
 
 def better(
-    table: PrintedTable, metric: str, what: str, ours: float, theirs: float, *, decisive: bool
-) -> Fact:
-    """The fact that one figure of a table is better than another, or than a mean of others."""
+    table: PrintedTable, metric: str, what: str, ours: float, theirs: float, *, decisive: bool,
+    means: bool = False,
+) -> Fact:  # fmt: skip
+    """The fact that one figure of a table is better than another.
+
+    Args:
+        table: The table, which may be a user's.
+        metric: The metric.
+        what: The name of the fact.
+        ours: The figure that the claim says is better.
+        theirs: The other one.
+        decisive: Whether the fact decides the claim.
+        means: Whether they are means of several figures, which are computed.
+    """
     # Figures have two digits: a difference below a millionth is rounding.
     gain = round(table.improvement(metric, ours, theirs), 6)
     outcome = "equal" if gain == 0 else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.2f}"
-    return Fact(what, f"{ours:.2f}", f"{theirs:.2f}", outcome, sign(gain), decisive)
+    sides = f"{ours:.2f} against {theirs:.2f}"
+    printed, computed = ("", sides) if means or not table.is_printed else (sides, "")
+    return Fact(what, printed, computed, outcome, sign(gain), decisive)
 
 
 def sign(gain: float) -> bool | None:
     """True for a gain, False for a loss, None for neither."""
     return None if gain == 0 else gain > 0
+
+
+_FAILURES = (Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.UNCHECKED, Verdict.CONFIRMED)
+"""The verdicts in the order of a screen."""
 
 
 def audits_report(audits: Sequence[Audit]) -> Report:
@@ -192,32 +227,47 @@ def audits_report(audits: Sequence[Audit]) -> Report:
     doubted.sort(key=lambda item: _FAILURES.index(item[1].verdict))
     overview = Table(
         ("verdict", "audit", "claim"),
-        [(claim.verdict.value, name, claim.text) for name, claim in doubted],
+        [(claim.verdict.value, name, claim.described) for name, claim in doubted],
         notes=(
-            f"{len(claims) - len(doubted)} other claims hold. All facts: "
-            "coverage-eval audit -f json",
+            f"{len(claims) - len(doubted)} other claims hold. All claims and facts: "
+            "coverage-eval audit all",
         ),
         formats=PEOPLE,
     )
-    records = Table(
-        ("audit", "claim", "verdict", "exceptions", "place"),
-        [
-            (name, claim.text, claim.verdict.value, _exceptions(claim), claim.citation)
-            for name, claim in claims
-        ],
-        formats=ROWS,
+    return Report((overview, _records_of_claims(claims), _numbers(audits)), {"audits": audits})
+
+
+def whole_report(audits: Sequence[Audit]) -> Report:
+    """Every audit with its claims and all facts that do not hold, on one page."""
+    claims = [(audit.name, claim) for audit in audits for claim in audit.claims]
+    counts = Counter(claim.verdict.value for _, claim in claims)
+    found = Table(
+        ("verdict", "claims"),
+        [(verdict.value, counts[verdict.value]) for verdict in Verdict],
+        notes=(RULE, OURS),
+        formats=PEOPLE,
     )
-    counts = _count_exceptions([claim for _, claim in claims])
-    return Report((overview, records, counts), {"audits": audits})
+    tables = [table for audit in audits for table in _tables_of(audit)]
+    last = (_records_of_claims(claims), _numbers(audits))
+    title = "What two papers print and say, computed again"
+    return Report((found, *tables, *last), {"audits": audits}, title)
 
 
-def _count_exceptions(claims: Sequence[Claim]) -> Table:
+def _records_of_claims(claims: Sequence[tuple[str, Claim]]) -> Table:
+    """A row for every claim, with the name of its audit."""
+    header = ("audit", "claim", "verdict", "exceptions", "place", "in our words")
+    rows = tuple(
+        (name, claim.text, claim.verdict.value, _exceptions(claim), claim.citation,
+         "yes" if claim.in_our_words else "no")
+        for name, claim in claims
+    )  # fmt: skip
+    return Table(header, rows, formats=ROWS)
+
+
+def _numbers(audits: Sequence[Audit]) -> Table:
     """The number of facts that do not hold, for each claim."""
-    return Table(("exceptions",), [(len(claim.exceptions),) for claim in claims], formats=NUMBERS)
-
-
-_FAILURES = (Verdict.CONTRADICTED, Verdict.UNDECIDED, Verdict.UNCHECKED, Verdict.CONFIRMED)
-"""The verdicts in the order of a screen."""
+    counts = tuple((len(claim.exceptions),) for audit in audits for claim in audit.claims)
+    return Table(("exceptions",), counts, formats=NUMBERS)
 
 
 def _exceptions(claim: Claim) -> str:
@@ -228,42 +278,53 @@ def _exceptions(claim: Claim) -> str:
 
 
 def audit_report(audit: Audit) -> Report:
-    """One audit: its claims, those that fail first, and the facts against them.
+    """One audit: its claims, those that fail first, and every fact that does not hold.
 
     CSV and JSON have every fact of every claim.
     """
-    claims = sorted(audit.claims, key=lambda claim: _FAILURES.index(claim.verdict))
-    rows = [(claim, fact, _fact_row(fact)) for claim in claims for fact in claim.facts]
-    against = tuple(row for _, fact, row in rows if fact.decisive and not fact.holds)
-    holding = sum(fact.holds is True for _, fact, _ in rows)
-    overview = Table(
-        ("verdict", "facts that hold", "claim"),
-        tuple(
-            (
-                claim.verdict.value,
-                f"{len(claim.facts) - len(claim.exceptions)} of {len(claim.facts)}",
-                f"{claim.text}: {claim.unchecked}" if claim.unchecked else claim.text,
-            )
-            for claim in claims
-        ),
-        notes=(
-            f"{holding} of {len(rows)} facts hold. "
-            f"All facts: coverage-eval audit {audit.name} -f csv",
-        ),
-        formats=PEOPLE,
-    )
-    facts = Table(_FACT_HEADER, against, "Facts against a claim", formats=PEOPLE)
+    overview, *facts = _tables_of(audit)
+    rule = (RULE, *[OURS] * any(claim.in_our_words for claim in audit.claims))
+    overview = replace(overview, title="", notes=(*overview.notes, *rule))
     records = [
         (claim.text, claim.verdict.value, *row)
         for claim in audit.claims
         for row in [*map(_fact_row, claim.facts)] or [(claim.unchecked, "", "", "", "")]
     ]
-    tables = [facts, overview] if against else [overview]
-    tables.append(Table(("claim", "verdict", *_FACT_HEADER), records, formats=ROWS))
-    tables.append(_count_exceptions(audit.claims))
-    return Report(tuple(tables), audit.to_dict(), f"{audit.name}: {audit.title}")
+    rows = Table(("claim", "verdict", *_FACT_HEADER), records, formats=ROWS)
+    tables = (*facts, overview, rows, _numbers([audit]))
+    return Report(tables, audit.to_dict(), f"{audit.name}: {audit.title}")
+
+
+def _tables_of(audit: Audit) -> list[Table]:
+    """The claims of an audit by number, those that fail first, and the facts that do not hold."""
+    claims = sorted(audit.claims, key=lambda claim: _FAILURES.index(claim.verdict))
+    rows = [(number, fact) for number, claim in enumerate(claims, 1) for fact in claim.facts]
+    holding = sum(fact.holds is True for _, fact in rows)
+    readings = [f"Claim {n}: {claim.note}" for n, claim in enumerate(claims, 1) if claim.note]
+    overview = Table(
+        ("", "verdict", "facts that hold", "claim", "where"),
+        tuple(
+            (
+                number,
+                claim.verdict.value,
+                f"{len(claim.facts) - len(claim.exceptions)} of {len(claim.facts)}",
+                f"{claim.described}: {claim.unchecked}" if claim.unchecked else claim.described,
+                claim.citation,
+            )
+            for number, claim in enumerate(claims, 1)
+        ),
+        f"{audit.name}: {audit.title}",
+        notes=(*readings, f"{holding} of {len(rows)} facts hold."),
+        formats=PEOPLE,
+    )
+    failing = [(number, fact) for number, fact in rows if not fact.holds]
+    failing.sort(key=lambda item: not item[1].decisive)
+    shown: list[tuple[Cell, ...]] = [(number, *_fact_row(fact)) for number, fact in failing]
+    header = ("claim", *_FACT_HEADER)
+    facts = Table(header, shown, "Facts that do not hold, and exceptions", formats=PEOPLE)
+    return [overview, facts] if failing else [overview]
 
 
 def _fact_row(fact: Fact) -> tuple[str, ...]:
     holds = {True: "yes", None: "cannot tell", False: "no" if fact.decisive else "exception"}
-    return fact.what, fact.printed, fact.against, fact.outcome, holds[fact.holds]
+    return fact.what, fact.printed, fact.computed, fact.outcome, holds[fact.holds]

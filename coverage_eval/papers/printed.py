@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import combinations
@@ -83,6 +83,7 @@ class PrintedTable:
         columns: Pairs of dataset and metric, in order.
         cells: By system, dataset and metric.
         better: ``higher`` or ``lower`` for each metric that has a better direction.
+        is_printed: Whether a paper prints these figures; otherwise they are a user's.
     """
 
     name: str
@@ -90,6 +91,7 @@ class PrintedTable:
     columns: tuple[tuple[str, str], ...]
     cells: dict[Key, PrintedCell]
     better: dict[str, str]
+    is_printed: bool = True
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -104,6 +106,11 @@ class PrintedTable:
     def value(self, system: str, dataset: str, metric: str) -> float:
         """The figure in one cell."""
         return self.cells[system, dataset, metric].value
+
+    def only(self, systems: Sequence[str]) -> PrintedTable:
+        """The same table with only these systems."""
+        cells = {key: cell for key, cell in self.cells.items() if key[0] in systems}
+        return replace(self, systems=tuple(systems), cells=cells)
 
     def mean(self, metric: str, systems: Sequence[str], datasets: Sequence[str]) -> float:
         """The mean figure of some systems on some data sets."""

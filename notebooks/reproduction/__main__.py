@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations, product
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ from systems import Settings, mean_and_half_width, ratio_of_turns
 from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
-from coverage_eval.papers.claims import Claim, Fact, Verdict
+from coverage_eval.papers.claims import Claim, Verdict
+from coverage_eval.papers.own_systems import judge
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -53,17 +53,6 @@ ALL = "all"
 METRICS = ["BLEU", "METEOR", "REP", "DROP"]
 EXCHANGES = 200
 """Random exchanges of the systems' names in each seed, to see how often a claim holds by chance."""
-
-
-def sign_test(more: int, seeds: int) -> float:
-    """Two-sided p-value of so many seeds for one side, if each were a coin."""
-    return min(1.0, 2 * sum(comb(seeds, k) for k in range(more, seeds + 1)) / 2**seeds)
-
-
-def verdict(holds: int, opposite: int, p_value: float) -> str:
-    """What the seeds in which a claim, or the claim with exchanged names, holds say of it."""
-    side = None if p_value >= SIGNIFICANT else holds > opposite
-    return Claim("", "", (Fact("sign test", "", "", "", side),)).verdict.value
 
 
 @dataclass(frozen=True)
@@ -104,8 +93,8 @@ class Results:
         columns = tuple(column for column in printed.columns if column[0] == dataset)
         cells = {key: cell for key, cell in printed.cells.items() if key[1] == dataset}
         trained = self.kept("").index.get_level_values("system")
-        systems = tuple(system for system in printed.systems if system in trained)
-        return replace(printed, systems=systems, columns=columns, cells=cells)
+        systems = [system for system in printed.systems if system in trained]
+        return replace(printed, columns=columns, cells=cells).only(systems)
 
     @property
     def is_complete(self) -> bool:
@@ -153,25 +142,21 @@ class Results:
         """The paper's claims, on one run's figures by system and metric."""
         values = {key: float(figures[key[0], key[2]]) for key in self.printed.cells}
         cells = {key: PrintedCell(f"{value:.2f}", value) for key, value in values.items()}
-        return list(TABLES[self.table][1](replace(self.printed, cells=cells)))
+        return list(TABLES[self.table][1](replace(self.printed, cells=cells, is_printed=False)))
 
     def claims(self) -> Iterator[Row]:
         """In how many seeds each claim of section 5, or its opposite, holds, and what that says."""
         for form, described in FORMS.items():
             kept = self.kept(form)
-            by_claim = list(zip(*(self.judge(kept[run]) for run in kept), strict=True))
-            verdicts = [[claim.verdict for claim in claims] for claims in by_claim]
-            holds = [row.count(Verdict.CONFIRMED) for row in verdicts]
-            opposite = [sum(claim.is_reversed for claim in claims) for claims in by_claim]
-            p_values = holm([sign_test(max(pair), len(kept.T)) for pair in zip(holds, opposite)])
-            for number, (claims, p_value) in enumerate(zip(by_claim, p_values)):
+            for number, found in enumerate(judge([self.judge(kept[run]) for run in kept]), 1):
+                claims = found.claims
                 held = [claim for claim in claims if claim.verdict is Verdict.CONFIRMED]
                 yield {
-                    **self.labels, "form": described, "claim": f"claim {number + 1}",
-                    "text": claims[0].text, "holds in": holds[number],
-                    "opposite in": opposite[number], "seeds": len(claims),
-                    "with exceptions": sum(bool(c.exceptions) for c in held), "p": p_value,
-                    "verdict": verdict(holds[number], opposite[number], p_value),
+                    **self.labels, "form": described, "claim": f"claim {number}",
+                    "text": claims[0].described, "holds in": found.holds,
+                    "opposite in": found.opposite, "seeds": len(claims),
+                    "with exceptions": sum(bool(c.exceptions) for c in held), "p": found.p,
+                    "verdict": found.verdict.value,
                     "outcome of one seed": claims[0].facts[0].outcome * (len(claims) == 1),
                 }  # fmt: skip
 

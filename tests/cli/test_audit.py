@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from coverage_eval.papers.audit_tables import AUDITS
+from coverage_eval.papers.audits import AUDITS
 
 
 def test_all_audits_run(run_cli, monkeypatch):
@@ -54,3 +54,29 @@ def test_wrong_tables_and_names_are_errors(run_cli, tmp_path):
     done = run_cli("audit", "figure1", "--scores", tmp_path / "my.csv", check=False)
     assert done.returncode == 2
     assert "--scores goes with table1, table2, report-tables" in done.stderr
+
+
+def test_all_audits_are_one_page(run_cli, monkeypatch, tmp_path):
+    for name in set(AUDITS) - {"table1", "figure1"}:
+        monkeypatch.delitem(AUDITS, name)
+    text = run_cli("audit", "all").stdout
+    assert "28 of 38" in text
+    run_cli("audit", "all", "-o", tmp_path / "audit.html")
+    page = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "28 of 38" in page
+
+
+def test_the_papers_claims_on_ones_own_systems(run_cli, tmp_path):
+    scores = {"BLEU": (30, 29), "METEOR": (32, 31), "REP": (2, 3), "DROP": (5, 6)}
+    for seed in range(2):
+        lines = [f"{name},{metric},{pair[k]}" for metric, pair in scores.items()
+                 for k, name in enumerate(("mine", "softmax"))]  # fmt: skip
+        (tmp_path / f"{seed}.csv").write_text("\n".join(["system,metric,score", *lines, ""]))
+    files = [word for seed in range(2) for word in ("--scores", tmp_path / f"{seed}.csv")]
+    text = run_cli("audit", "claims", *files, "--sparse", "mine").stdout
+    assert text.count("2 of 2") == 3
+    rows = run_cli("audit", "claims", *files, "--sparse", "mine", "-f", "csv").stdout
+    assert rows.count("mine has better REP and DROP") == 4
+    for wrong in (["claims"], ["table1", *files], ["table1", "--sparse", "mine"], ["all", *files]):
+        assert run_cli("audit", *wrong, check=False).returncode == 2

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from tests.conftest import ROOT
@@ -94,3 +95,21 @@ def test_the_page_has_the_figures_of_the_kept_tables_in_at_most_2500_words(monke
     assert len(written.split()) <= 2500
     linked = re.findall(r"\]\((.*?\.csv)\)", written)
     assert set(linked) == {f"evidence/tables/{p.name}" for p in (EVIDENCE / "tables").iterdir()}
+
+
+def test_the_figures_of_people_in_readme_are_the_tables():
+    """Of 52 paragraphs by nine translators; the interval is Clopper and Pearson's."""
+    table = pd.read_csv(EVIDENCE / "tables" / "people_by_system.csv")
+    alone = table[table["peers"] == "no peers"].set_index("output")
+    phrases = []
+    for name, outputs in (("all", 9 * 52), ("all but the one with most labels", 8 * 52)):
+        row = alone.loc[name]
+        flagged = round(outputs * row["flagged %"] / 100)
+        found = round(flagged * row["of the flagged, labelled %"] / 100)
+        phrases.append(f"{found} of {flagged}")
+        if name == "all":
+            low, high = binomtest(found, flagged).proportion_ci()
+            interval = f"(95% interval {100 * low:.0f}–{100 * high:.0f}%)"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{phrases[0]} flagged paragraphs {interval}" in readme
+    assert f"most, {phrases[1]}." in readme

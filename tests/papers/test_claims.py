@@ -21,7 +21,7 @@ FACTS = st.lists(
         Fact,
         what=st.just("a"),
         printed=st.just("b"),
-        against=st.just("c"),
+        computed=st.just("c"),
         outcome=st.just("d"),
         holds=st.sampled_from([True, False, None]),
         decisive=st.booleans(),
@@ -70,7 +70,7 @@ def test_all_exceptions_and_their_number_are_in_csv():
         good = Fact("good", "1", "1", "equal", holds=True)
         shown = audits_report([Audit("x", "t", (Claim("z", "p. 1", (good, *facts)),))])
         (records,) = shown.tables_for("csv")
-        assert records.rows[0][3:] == (cell, "p. 1")
+        assert records.rows[0][3:] == (cell, "p. 1", "no")
         assert list(numbers(shown, 2)) == [str(number)]
 
 

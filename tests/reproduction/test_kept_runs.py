@@ -66,15 +66,6 @@ def test_the_page_has_twelve_conclusions_in_at_most_2500_words():
     ]
 
 
-def test_the_sign_test_has_a_direction():
-    assert script().sign_test(8, 8) == 2 / 2**8
-    assert script().sign_test(4, 8) == 1
-    assert script().verdict(8, 0, 0.0234) == "confirmed"
-    assert script().verdict(0, 8, 0.0234) == "contradicted"
-    assert script().verdict(7, 0, 0.14) == "not decidable"
-    assert script().verdict(0, 0, 1.0) == "not decidable"
-
-
 EXCHANGED = {
     "csparsemax": "softmax",
     "sparsemax + COVPENALTY": "csoftmax",
