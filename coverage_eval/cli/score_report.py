@@ -41,6 +41,7 @@ class Segments:
         kinds: The kinds of the marks in ``evidence``; None if it has no marks.
         texts: The texts of one system; None if there are none, but links.
         lines: A function that gives the texts of a segment with errors in brackets, by its index.
+        figure: What the score of a segment is called, if not as the corpus score is.
     """
 
     scores: Sequence[float | None]
@@ -48,6 +49,7 @@ class Segments:
     kinds: Sequence[MarkKind] | None = None
     texts: Texts | None = None
     lines: Callable[[int], Sequence[str]] | None = None
+    figure: str = ""
 
     @cached_property
     def columns(self) -> list[str]:
@@ -120,6 +122,7 @@ def segments_of(result: Result, reasons: Sequence[str] | None = None) -> Segment
         metric.kinds,
         result.texts,
         lines,
+        metric.segment_figure,
     )
 
 
@@ -150,7 +153,7 @@ def segment_report(
     signatures = (str(corpus.signature),)
     for_people = [Table(header, rows, signatures=signatures, formats=PEOPLE)]
     if show_texts and segments.lines is not None:
-        for_people = _texts_for_people(corpus.metric, segments, shown)
+        for_people = _texts_for_people(segments.figure or corpus.metric, segments, shown)
     score = corpus.to_dict()
     if segments.kinds is not None:
         score["kinds"] = [kind.to_dict() for kind in segments.kinds]

@@ -301,7 +301,12 @@ def _example(
         "segment": index + 1,
     }
     score = float(np.nan_to_num(segment_scores(result, name, system)[index]))
-    return ErrorExample(index + 1, f"{metric.name} {format_figure(score)}", urlencode(view), texts)
+    return ErrorExample(
+        index + 1,
+        f"{metric.segment_figure or metric.name} {format_figure(score)}",
+        urlencode(view),
+        texts,
+    )
 
 
 def _excerpt(

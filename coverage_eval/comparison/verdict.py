@@ -8,7 +8,7 @@ certain as the tests behind it. :mod:`coverage_eval.comparison.facts` has what i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
@@ -129,7 +129,7 @@ def take(facts: Facts) -> ComparisonVerdict | None:
     """A system is taken if metrics that may recommend one prefer it to each of its rivals.
 
     Its own outputs must be whole. The second reason is another one, if the first does not hold
-    against all others; else the errors of the worst of them.
+    against all others; else each of them is named with its errors, the worst one first.
     """
     best, won = facts.best
     recommending = {test.worse for test in won if facts.recommends(test.metric)}
@@ -142,8 +142,8 @@ def take(facts: Facts) -> ComparisonVerdict | None:
     reasons = [Reason("take", tests=first)]
     if len({test.worse for test in won}) > len(first):
         reasons += [Reason("also-better", tests=tests) for tests in more[:1]]
-    elif errors := _errors_of_worst(facts, first):
-        reasons.append(Reason("worse", tests=_most_frequent(errors)))
+    else:
+        reasons += [Reason("worse", tests=tests) for tests in _errors_of_each(facts, first)]
     return ComparisonVerdict("take", [best], reasons)
 
 
@@ -250,13 +250,15 @@ def _needed(columns: Sequence[list[PairTest]]) -> list[list[PairTest]]:
     return [first, *more]
 
 
-def _errors_of_worst(facts: Facts, won: Sequence[PairTest]) -> Sequence[PairTest]:
-    """Tests of errors that the system with the worst score lost; or others, if it lost none."""
+def _errors_of_each(facts: Facts, won: Sequence[PairTest]) -> Iterator[Sequence[PairTest]]:
+    """The clearest errors of each beaten system that has some, from the worst score on."""
     name = won[0].metric
-    choose = min if facts.metrics[name].higher_is_better else max
-    worst = choose((test.worse for test in won), key=facts.scores[name].__getitem__)
-    errors = [test for test in facts.uncontested if facts.counts_errors(test.metric)]
-    return [test for test in errors if test.worse == worst] or errors
+    sign = 1 if facts.metrics[name].higher_is_better else -1
+    beaten = [system for system in facts.systems if any(test.worse == system for test in won)]
+    for system in sorted(beaten, key=lambda system: sign * facts.scores[name][system]):
+        lost = [test for test in facts.uncontested if test.worse == system]
+        if errors := [test for test in lost if facts.counts_errors(test.metric)]:
+            yield _most_frequent(errors)
 
 
 def _avoid(facts: Facts, systems: Sequence[str]) -> Reason:

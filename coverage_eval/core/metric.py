@@ -237,6 +237,8 @@ class Formula:
     may add; None for a score of everything, such as BLEU."""
     factor: ClassVar[float] = 100.0
     """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
+    segment_figure: ClassVar[str] = ""
+    """What the figure of a segment is, if it has another unit than that of a text."""
     limits: ClassVar[str] = ""
     """What the figure cannot tell, in two sentences."""
     wording: ClassVar[Wording | None] = None

@@ -79,6 +79,7 @@ class FlaggedSegments(TextMetric):
     model_purpose: ClassVar[str] = "omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
     higher_is_better: ClassVar[bool] = False
+    segment_figure: ClassVar[str] = "strength"
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     min_difference: ClassVar[float] = 1.0  # small ones of mean probabilities are in every segment
     statistic_names: ClassVar[tuple[str, ...]] = ("errors", "segments")

@@ -171,13 +171,14 @@ BY_HAND = [
         ["The scores disagree: c repeats less than a, a has a better BLEU than b.",
          "REP 1.00 against 3.00, p = 0.001; BLEU 3.00 against 2.00, p = 0.001."],
     ),
-    (  # the worst of the others, and its errors
+    (  # each of the others with its errors, the worst one first
         "take",
         situation({"bleu": {"a": 80, "b": 60, "c": 50}, "rep": {"a": 1, "b": 4, "c": 3}},
                   "bleu:a>b bleu:a>c rep:a>b rep:a>c"),
         "take", "a",
         ["Take a: it has a better BLEU (80.00 against 50.00 to 60.00, p ≤ 0.001).",
-         "c repeats words, more than a (REP 3.00 against 1.00, p = 0.001)."],
+         "c repeats words, more than a (REP 3.00 against 1.00, p = 0.001).",
+         "b repeats words, more than a (REP 4.00 against 1.00, p = 0.001)."],
     ),
     (  # the worst makes no errors, another one does
         "take",

@@ -33,9 +33,13 @@ class WorstRecord(TypedDict):
 
 
 class MetricRecord(TypedDict):
-    """A metric: whether it flags segments, and which scores are better, None for neither."""
+    """A metric: whether it flags segments, and which scores are better, None for neither.
+
+    ``figure`` is what the page calls the score of a segment.
+    """
 
     name: str
+    figure: str
     higherIsBetter: bool | None
     flags: bool
 

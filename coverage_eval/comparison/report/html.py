@@ -295,7 +295,12 @@ def _contents(comparison: Comparison) -> ContentsRecord:
             f"var(--system-{index % len(SYSTEM_COLOURS)})" for index in range(len(comparison.rows))
         ],
         "metrics": [
-            {"name": m.name, "higherIsBetter": m.higher_is_better, "flags": flags(m)}
+            {
+                "name": m.name,
+                "figure": m.segment_figure or m.name,
+                "higherIsBetter": m.higher_is_better,
+                "flags": flags(m),
+            }
             for m in comparison.measured.metrics.values()
         ],
         "kinds": list(_kinds(comparison)),

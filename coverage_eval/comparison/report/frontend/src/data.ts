@@ -5,6 +5,8 @@
 
 export interface Metric {
   name: string;
+  /** What the score of a segment is called. */
+  figure: string;
   higherIsBetter: boolean | null; // null: neither is better in itself
   /** Whether it says of single segments that they have an error. */
   flags: boolean;

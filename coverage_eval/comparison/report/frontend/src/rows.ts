@@ -76,11 +76,11 @@ export class Rows {
       const label = labelOf(name, contents);
       const dot = h("i", { class: "dot", style: `--system: ${contents.colours[contents.systems.indexOf(name)]}` });
       const part = { sort: metric.name, whose: name };
-      return this.sorter(`${metric.name} of ${label}`, part, isWorstHigh(metric), dot, h("bdi", {}, label));
+      return this.sorter(`${metric.figure} of ${label}`, part, isWorstHigh(metric), dot, h("bdi", {}, label));
     });
     this.head.replaceChildren(
       this.sorter("Number", { sort: "number" }, false, "#"),
-      h("span", { class: "what" }, h("span", {}, contents.text), h("span", {}, metric.name)),
+      h("span", { class: "what" }, h("span", {}, contents.text), h("span", {}, metric.figure)),
       ...systems,
     );
   }

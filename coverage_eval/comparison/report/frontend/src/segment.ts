@@ -95,7 +95,7 @@ function cardElement(
   const label = labelOf(system, contents);
   const name = h("bdi", {}, label);
   const figures = contents.metrics.map((metric) =>
-    h("div", {}, h("dt", {}, metric.name), h("dd", {}, figure(scores.get(metric.name)?.get(system)))),
+    h("div", {}, h("dt", {}, metric.figure), h("dd", {}, figure(scores.get(metric.name)?.get(system)))),
   );
   return h(
     "section",
