@@ -39,7 +39,9 @@ SECTIONS = {
         "align": "Word alignment: train a model, align text, symmetrise and evaluate links.",
         "attention": "Score, draw and convert attention maps of MT toolkits.",
     },
-    "Check the papers": {"audit": "Check the papers' printed tables and claims."},
+    "Check the papers": {
+        "audit": "Check what the papers print and claim, or judge their claims on your systems."
+    },
     "Try it": {"demo": "Try coverage-eval on bundled texts with known errors."},
 }
 """The commands as --help shows them, each with its line there.

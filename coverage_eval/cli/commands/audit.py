@@ -38,7 +38,7 @@ NAMES = {
 def audit(
     name: str | None, scores: tuple[str, ...], sparse: tuple[str, ...], output: Output
 ) -> None:
-    """Check what two papers print and claim: tables, figures, equations, and text against scripts.
+    """Check what the papers print and claim, or judge their claims on your systems.
 
     Without NAME all audits run, and the claims that do not hold are printed. With NAME the command
     prints the claims of one audit, and the facts that do not hold; -f csv and -f json have every
