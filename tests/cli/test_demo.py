@@ -38,8 +38,9 @@ def test_nothing_is_printed_but_the_commands_and_their_results(run_cli, tmp_path
     lines = done.stdout.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
-    assert lines[-3].startswith("Take careful: it has a better BLEU (")
-    assert lines[-2].startswith("dropping drops words (DROP ")
+    assert lines[-4].startswith("Take careful: it has a better BLEU (")
+    assert lines[-3].startswith("dropping drops words (DROP ")
+    assert lines[-2].startswith("repeating repeats words (REP ")
     assert lines[-1] == "→ demo/report.html"
     assert all(f"{name}.en" in done.stdout for name in RATES)
     assert "|" not in done.stdout
