@@ -258,6 +258,18 @@ def test_marks_are_hidden_one_by_one_and_come_back(reader, folder):
     assert shown.all_text_contents() == before
 
 
+def test_marks_of_nearly_all_are_no_omission(reader, tmp_path):
+    sources, systems = ["ein rotes haus"], {"strange": ["a red hut"], "good": ["a red house"]}
+    links = [[(0, 0), (1, 1), (2, 2)]]
+    aligner = ce.Aligner.from_links(links, {"strange": [[]], "good": links})
+    found = ce.compare(systems, ["a red house"], sources, aligner, metrics=["drop"], resamples=0)
+    make_report(found).save(tmp_path / "report.html")
+    page = reader.open(tmp_path / "report.html", "#whose=strange")
+    heading = page.locator(".pane .source h4")
+    heading.wait_for()
+    assert heading.inner_text().endswith("the model may not know this text, in strange")
+
+
 def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
     number = min(with_errors(details, "dropping", "DROP"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")

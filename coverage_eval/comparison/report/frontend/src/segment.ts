@@ -8,6 +8,8 @@ import { labelOf } from "./view";
 /** Texts of more characters stand below each other, with the source in sight. */
 const LONG = 360;
 const MAX_CELLS = 4000;
+/** The share of a source beyond which marks say little; as MOST_MARKED of segments.py. */
+const MOST_MARKED = 2 / 3;
 /** Errors of a kind that are listed below an output. */
 const MAX_LISTED = 30;
 
@@ -55,7 +57,12 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   });
   const marked =
     source?.runs.length && show.length > 1
-      ? h("small", {}, " marked: what is missing in ", h("b", {}, h("bdi", {}, labelOf(chosen, contents))))
+      ? h(
+          "small",
+          {},
+          ` marked: ${marking(source, shown, chosen)} `,
+          h("b", {}, h("bdi", {}, labelOf(chosen, contents))),
+        )
       : null;
   const text = (item: Line, more: HTMLElement | null = null) =>
     h("div", { class: "text" }, h("h4", {}, item.role, more), lineElement(item));
@@ -75,6 +82,15 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   );
   if (source) connect(element, source, shown, references, segment.referenceLinks, status, contents);
   return element;
+}
+
+/** What marks of the source mean: where nearly all is marked beside an output, the model knows too little of it. */
+function marking(source: Line, shown: Shown[], chosen: string): string {
+  const marked = source.runs.reduce((sum, { start, end }) => sum + end - start, 0);
+  const output = shown.find(({ system }) => system === chosen)?.text.text.trim();
+  return output && marked > MOST_MARKED * source.text.length
+    ? "nearly all, so the model may not know this text, in"
+    : "what is missing in";
 }
 
 function sourceRuns(source: Line, output: Output, kinds: Kind[]) {
