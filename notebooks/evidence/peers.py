@@ -104,7 +104,7 @@ class Output:
 def peer_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame]:
     """The effect of other systems' outputs in every kept run on the corpus: mean AUROC."""
     numbers, ways = [], []
-    for run in sorted(RUNS.glob(f"*-{corpus.name}-*")):
+    for run in sorted(RUNS.glob(f"*-{corpus.name}-seed*")):
         spoilt = list(_spoilt(_outputs(run, corpus), corpus))
         for count in COUNTS:
             row = {"run": run.name, "peers": count}
