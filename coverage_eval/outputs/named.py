@@ -394,19 +394,3 @@ def _finding(system: str, kind: str, details: Mapping[int, str], segments: int) 
         advice=advice,
         explains=_EXPLAINED.get(kind, frozenset()),
     )
-
-
-def reasons_of(
-    errors: Mapping[int, Sequence[NamedError]], flagged: Iterable[bool], error: str
-) -> list[str]:
-    """Why each segment of a system is rejected, ``""`` for those that are not.
-
-    Args:
-        errors: The named errors by segment, which reject it whatever its score.
-        flagged: Whether the score of each segment is a reason.
-        error: What this reason is called, such as ``omission``.
-    """
-    return [
-        "; ".join([*map(str, errors.get(index, ())), *([error] if is_flagged else [])])
-        for index, is_flagged in enumerate(flagged)
-    ]

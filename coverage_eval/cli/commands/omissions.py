@@ -41,7 +41,7 @@ from coverage_eval.coverage.null_scores import estimate_share
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.named import NamedErrors, is_certain, reasons_of
+from coverage_eval.outputs.named import NamedErrors, is_certain
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
@@ -253,7 +253,7 @@ def _judge_without_model(
     echo_findings(result.findings, strict=strict)
     (errors,) = named.by_system.values()
     certain = {n: found for n, found in errors.items() if is_certain(found)}
-    reasons = reasons_of(certain, [False] * result.segments, "")
+    reasons = ["; ".join(map(str, certain.get(n, ()))) for n in range(result.segments)]
     message = f"{len(certain)} of {result.segments} segments have an error that needs no model"
     if certain:
         message += f" ({_count_kinds(filter(None, reasons))})"
