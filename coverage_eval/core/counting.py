@@ -55,14 +55,12 @@ def count_texts(
     kept: DiskList[Batch] | None = DiskList() if evidence or scores else None
     starts: list[int] = []
     segments = 0
-    collecting = [feature for feature in features if feature.requests]
-    requests = [request for feature in collecting for request in feature.requests]
-    for batch, counts in count_batches(fitted, texts.batches(), also=requests, jobs=jobs):
+    for batch, counts in count_batches(fitted, texts.batches(), jobs=jobs):
         for name, block in counts.items():
             statistics[name].append(block)
         for name, blocks in scores.items():
             blocks.append(fitted[name].segment_scores(batch))
-        for feature in collecting:
+        for feature in features:
             feature.collect(batch, segments)
         if kept is not None:
             kept.append(batch)
@@ -88,7 +86,6 @@ def count_batches(
     fitted: Mapping[str, Fitted],
     batches: Iterable[Batch],
     *,
-    also: Iterable[Request] = (),
     jobs: int = 1,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
     """Yield each batch with the statistics of metrics that are fitted to its texts, by name.
@@ -96,10 +93,9 @@ def count_batches(
     Args:
         fitted: The metrics; those that need links are counted here, while the aligner works ahead.
         batches: The segments, in order.
-        also: What else is asked of the batches.
         jobs: As in :func:`count_texts`.
     """
-    requests = list(also)
+    requests: list[Request] = []
     of_text: dict[str, Fitted] = {}
     aligned: dict[str, Fitted] = {}
     for name, metric in fitted.items():

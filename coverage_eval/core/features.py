@@ -6,10 +6,10 @@ What a feature found is reached by its type, as in ``result.of(Documents)``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from coverage_eval.core.batches import Batch, Request, RowSample, Texts
+from coverage_eval.core.batches import Batch, RowSample, Texts
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.machine import Progress
 from coverage_eval.core.tokenizers import Tokenizer
@@ -20,13 +20,11 @@ class Feature:
 
     Attributes:
         prepares: Whether :meth:`prepare` changes the texts.
-        requests: What must be computed for every batch; known when this is fitted.
         text_settings: What the signatures of all scores say of the texts, by name.
         details: Plain values for JSON, by name, beside the scores.
     """
 
     prepares: ClassVar[bool] = False
-    requests: Sequence[Request] = ()
     text_settings: Mapping[str, str] = {}
     details: Mapping[str, Any] = {}
 
@@ -43,10 +41,10 @@ class Feature:
         """Adapt to a sample of the texts, before anything is counted."""
 
     def collect(self, batch: Batch, first: int) -> None:
-        """Look at a batch of segments, if there are :attr:`requests`.
+        """Look at a batch of segments.
 
         Args:
-            batch: The segments, with the answers to :attr:`requests`.
+            batch: The segments, with what metrics asked of an aligner.
             first: The number of the first one, from 0.
         """
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from coverage_eval.core.batches import Row
-from coverage_eval.core.tokenizers import Segment
-from coverage_eval.outputs.parsed_segment import ParsedSegment, Vocabulary, text_of
+from coverage_eval.core.tokenizers import Segment, segment_text
+from coverage_eval.outputs.parsed_segment import ParsedSegment, Vocabulary
 from coverage_eval.outputs.shared_runs import outside_runs, shared_runs
-from coverage_eval.outputs.special_tokens import without_special_tokens
 
 # What the library tells
 
@@ -102,23 +101,36 @@ class Languages:
     usual_letters: Set[str] = frozenset()
 
     @classmethod
-    def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> Languages:
+    def learn(
+        cls,
+        rows: Sequence[Row],
+        sources: Sequence[ParsedSegment],
+        outputs: Sequence[Sequence[ParsedSegment]],
+        vocabulary: Vocabulary | None = None,
+    ) -> Languages:
         """The languages of some segments, each with the outputs of the same systems.
 
         Args:
             rows: The segments.
+            sources: The source of each.
+            outputs: The outputs of each.
             vocabulary: The words that a model knows.
         """
         in_sources, in_translations = Counter[str](), Counter[str]()
         in_references, letters = Counter[str](), Counter[str]()
-        sources, references, outputs = list[str](), list[str](), list[list[str]]()
-        for row in rows:
-            source = ParsedSegment.of(row.source or "")
-            own = [_translated(text, source) for text in (*row.hypotheses, *row.peers)]
-            expected = [_translated(text, source) for text in row.known_references] or own
-            sources.append(source.text)
-            references += map(text_of, row.known_references)
-            outputs.append([text.text if len(text.words) >= MIN_WORDS else "" for text in own])
+        references, long_outputs = list[str](), list[list[str]]()
+        for row, source, parsed in zip(rows, sources, outputs, strict=True):
+            others = [
+                ParsedSegment.of(text, is_output=True)
+                for text in (*row.peers, *row.known_references)
+            ]
+            translated = [
+                outside_runs(text, shared_runs(text, source)) for text in (*parsed, *others)
+            ]
+            own = translated[: len(parsed) + len(row.peers)]
+            expected = translated[len(own) :] or own
+            references += map(segment_text, row.known_references)
+            long_outputs.append([text.text if len(text.words) >= MIN_WORDS else "" for text in own])
             in_sources.update(source.vocabulary)
             words = set[str]().union(*(text.vocabulary for text in expected))
             in_translations.update(words)
@@ -126,9 +138,9 @@ class Languages:
             letters.update(set[str]().union(*(text.text for text in expected)))
         least = FREQUENT * len(rows)
         return cls(
-            _some(sources),
+            _some([source.text for source in sources]),
             _some(references),
-            [_some(texts) for texts in zip(*outputs, strict=True)],
+            [_some(texts) for texts in zip(*long_outputs, strict=True)],
             _word_lists(vocabulary[1]) if vocabulary else (),
             {
                 word
@@ -161,8 +173,12 @@ class Languages:
 
         If they are in that of the sources, they are copies, and the references are right.
         """
-        if not self.references or any(map(self._are_usual, self.outputs)):
+        if not self.references:
             return False
+        for texts in self.outputs:
+            usual = sum(self._is_usual(ParsedSegment.of(text)) for text in texts)
+            if 2 * usual > len(texts):
+                return False
         found = {common_language(texts) for texts in self.outputs} - {""}
         return bool(found) and not any(
             language == self.source or are_near(language, self.of_references) for language in found
@@ -187,17 +203,12 @@ class Languages:
         if len(output.words) < MIN_WORDS and not self._is_other_script(output):
             return ""
         found = self._other(output.text)
-        is_expected = found and any(self._other(text_of(text)) == found for text in references)
+        is_expected = found and any(self._other(segment_text(text)) == found for text in references)
         return "" if is_expected else found
 
     def _is_usual(self, text: ParsedSegment) -> bool:
         usual = text.vocabulary & self.usual_words
         return bool(usual) and len(usual) >= USUAL * len(text.vocabulary)
-
-    def _are_usual(self, texts: Sequence[str]) -> bool:
-        """Whether most of some texts have the words of the references."""
-        usual = sum(self._is_usual(ParsedSegment.of(text)) for text in texts)
-        return 2 * usual > len(texts)
 
     def _other(self, text: str) -> str:
         likelihoods = log_likelihoods(text)
@@ -210,12 +221,6 @@ class Languages:
         """Whether most letters of an output are unusual."""
         letters = list(filter(str.isalpha, output.text))
         return 2 * sum(letter not in self.usual_letters for letter in letters) > len(letters)
-
-
-def _translated(segment: Segment, source: ParsedSegment) -> ParsedSegment:
-    """What a translation does not share with its source."""
-    output = ParsedSegment.of(without_special_tokens(text_of(segment)))
-    return outside_runs(output, shared_runs(output, source))
 
 
 def _some(texts: Sequence[str]) -> list[str]:

@@ -14,14 +14,12 @@ _MARKUP: Mapping[str, tuple[re.Pattern[str], str]] = {
     "a heading": (re.compile(r"^[^\S\n]*#{1,6}\s+\w", re.MULTILINE), "#"),
 }
 """What it looks like, and its characters: a source that has one has such markup, or may have."""
-_MARKUP_CHARACTERS = re.compile(r"[`~*_#]")
+MAY_HAVE_MARKUP = re.compile(r"[`~*_#]")
 """Nearly all outputs have none of them, and so no markup."""
 
 
 def find_markup(output: str, expected: Sequence[str]) -> str:
     """The markup that an output has and its source and references lack, in words."""
-    if _MARKUP_CHARACTERS.search(output) is None:
-        return ""
     written = set().union(*expected)
     return " and ".join(
         name

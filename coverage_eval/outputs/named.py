@@ -16,22 +16,21 @@ from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.checks import MIN_SEGMENTS, MISFITS
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.features import Feature
-from coverage_eval.core.tokenizers import Segment, Span, Tokenizer
+from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
 from coverage_eval.outputs.affixes import AffixProfile, find_affixes, is_refusal
 from coverage_eval.outputs.language import Languages
 from coverage_eval.outputs.lengths import LengthProfile, fits_reference, unusual_length
-from coverage_eval.outputs.markup import find_markup
+from coverage_eval.outputs.markup import MAY_HAVE_MARKUP, find_markup
 from coverage_eval.outputs.parsed_segment import (
     Pair,
     ParsedSegment,
     Vocabulary,
     quote_pieces,
-    text_of,
 )
 from coverage_eval.outputs.special_tokens import (
+    MAY_HAVE_TOKEN,
     find_special_token,
     stripping_command,
-    without_special_tokens,
 )
 from coverage_eval.outputs.untranslated import find_untranslated
 from coverage_eval.repetition.loops import find_loop
@@ -195,9 +194,11 @@ class NamedErrorFinder:
             rows: Some or all segments, each with the outputs of the same systems.
             vocabulary: The words that a model knows, which tell the language of few outputs.
         """
-        languages = Languages.learn(rows, vocabulary)
         sources = [ParsedSegment.of(row.source or "") for row in rows]
-        parsed = [list(map(_parsed, row.hypotheses)) for row in rows]
+        parsed = [
+            [ParsedSegment.of(text, is_output=True) for text in row.hypotheses] for row in rows
+        ]
+        languages = Languages.learn(rows, sources, parsed, vocabulary)
         references = [text for row in rows for text in row.known_references]
         profiles = []
         # Without a sample there is one system, of which nothing is known.
@@ -215,20 +216,20 @@ class NamedErrorFinder:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
-        may_have = [
-            text_of(text) for text in (row.source, *row.known_references) if text is not None
-        ]
+        expected = [row.source, *row.known_references]
+        may_have = [segment_text(text) for text in expected if text is not None]
         found = []
         for number, (text, profile) in enumerate(zip(row.hypotheses, self.profiles, strict=True)):
-            output, errors = _parsed(text), list[NamedError]()
+            output, errors = ParsedSegment.of(text, is_output=True), list[NamedError]()
             if output.words:
                 others = _others(row, number)
                 errors += profile.find(JudgedOutput(output, source, row.known_references, others))
             elif _has_words(row):
                 errors.append(NamedError("empty"))
-            if mark := find_special_token(text_of(text), may_have):
+            written = segment_text(text)
+            if MAY_HAVE_TOKEN.search(written) and (mark := find_special_token(written, may_have)):
                 errors.append(NamedError("special-token", mark))
-            if markup := find_markup(output.text, may_have):
+            if MAY_HAVE_MARKUP.search(written) and (markup := find_markup(output.text, may_have)):
                 errors.append(NamedError("markup", markup))
             found.append(tuple(sorted(errors, key=_order)))
         return tuple(found)
@@ -250,11 +251,6 @@ _ORDER = {kind: number for number, kind in enumerate(KINDS)}
 
 def _order(error: NamedError) -> int:
     return _ORDER[error.kind]
-
-
-def _parsed(text: Segment) -> ParsedSegment:
-    """The forms of an output without marks that are no words."""
-    return ParsedSegment.of(without_special_tokens(text_of(text)))
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment
@@ -311,12 +307,11 @@ class NamedErrors(Feature):
         """Learn what is usual in the outputs."""
         self._finder = learn_named(sample, self.aligner)
         self.by_system = {system: {} for system in sample.systems}
-        self.requests = [self._finder.request]
 
     def collect(self, batch: Batch, first: int) -> None:
         """Keep the errors of a batch."""
         self._segments = first + len(batch.rows)
-        for number, row in enumerate(batch.get(*self.requests), start=first):
+        for number, row in enumerate(batch.get(self._finder.request), start=first):
             for errors, of_system in zip(row, self.by_system.values(), strict=True):
                 if errors:
                     of_system[number] = errors

@@ -6,17 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from coverage_eval.core.tokenizers import UNSPACED, Segment, Span
-from coverage_eval.repetition.loops import PIECES, split_pieces
+from coverage_eval.core.tokenizers import UNSPACED, Segment, Span, segment_text
+from coverage_eval.outputs.special_tokens import MAY_HAVE_TOKEN, without_special_tokens
+from coverage_eval.repetition.loops import PIECES
 
 FINAL_MARK = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 
 _BETWEEN_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
-
-
-def text_of(segment: Segment) -> str:
-    """A segment as text; tokens have a space between each."""
-    return segment if isinstance(segment, str) else " ".join(segment)
 
 
 def word_spans(text: str) -> list[Span]:
@@ -45,10 +41,12 @@ class ParsedSegment(NamedTuple):
     length: int
 
     @classmethod
-    def of(cls, segment: Segment) -> ParsedSegment:
-        """The forms of a segment."""
-        text = text_of(segment)
-        pieces = split_pieces(text)
+    def of(cls, segment: Segment, *, is_output: bool = False) -> ParsedSegment:
+        """The forms of a segment; those of an output are without marks that are no words."""
+        text = segment_text(segment)
+        if is_output and MAY_HAVE_TOKEN.search(text):
+            text = without_special_tokens(text)
+        pieces = PIECES.findall(text)
         words = [piece.lower() for piece in pieces if piece[0].isalnum()]
         return cls(text, pieces, words, frozenset(words), sum(map(len, pieces)))
 

@@ -37,7 +37,7 @@ _BLOCKS = (
 """The beginning and the end of a block in which a model reasons before it translates."""
 
 _TOKEN = re.compile("|".join(FORMS))
-_MAY_HAVE = re.compile(r"[<\[◁⁇_]")
+MAY_HAVE_TOKEN = re.compile(r"[<\[◁⁇_]")
 """Nearly all outputs have none of these."""
 
 
@@ -47,8 +47,6 @@ def without_special_tokens(text: str) -> str:
     >>> without_special_tokens("<think>A dog is a Hund.</think> Ein Hund.</s>")
     'Ein Hund.'
     """
-    if _MAY_HAVE.search(text) is None:
-        return text
     for start, end in _BLOCKS:
         before, is_opened, _ = text.partition(start)
         _, is_closed, after = text.rpartition(end)
@@ -67,8 +65,6 @@ def find_special_token(text: str, expected: Sequence[str] = ()) -> str:
         text: The text.
         expected: The texts that may have it, too: its source, its references.
     """
-    if _MAY_HAVE.search(text) is None:
-        return ""
     marks = (found[0].strip() for found in _TOKEN.finditer(text))
     return next((mark for mark in marks if not any(mark in other for other in expected)), "")
 

@@ -17,7 +17,7 @@ from coverage_eval.core.batches import Batch
 from coverage_eval.core.metric import Measure
 from coverage_eval.core.text_metric import FixedMetric, TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer, segment_text
-from coverage_eval.repetition.loops import find_loop, split_pieces
+from coverage_eval.repetition.loops import PIECES, find_loop
 from coverage_eval.repetition.rep import find_ngrams
 
 
@@ -163,7 +163,7 @@ class TailLoop(SegmentRatio):
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """1 for a segment with a loop, else 0; and 1."""
-        return int(find_loop(split_pieces(" ".join(hypothesis))) is not None), 1
+        return int(find_loop(PIECES.findall(" ".join(hypothesis))) is not None), 1
 
 
 @dataclass(frozen=True)

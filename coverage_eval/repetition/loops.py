@@ -62,16 +62,8 @@ _COMBINING = (
     "\u0971-\u0df3\u200c\u200d"
 )
 PIECES = re.compile(rf"[^\W{UNSPACED}]+(?:[{_COMBINING}][^\W{UNSPACED}]*)*|[{UNSPACED}]|[^\w\s]")
-"""Words, numbers, marks of punctuation, and letters of scripts without spaces."""
-
-
-def split_pieces(text: str) -> list[str]:
-    """The words, numbers, marks, and letters of scripts without spaces, in which loops are found.
-
-    >>> split_pieces("It's 3 o'clock, 猫。 की है")
-    ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
-    """
-    return PIECES.findall(text)
+"""Words, numbers, marks of punctuation, and letters of scripts without spaces, in which loops are
+found."""
 
 
 @dataclass(frozen=True)

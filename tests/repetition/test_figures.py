@@ -18,7 +18,7 @@ from coverage_eval.repetition.figures import (
     SeqRep,
     TailLoop,
 )
-from coverage_eval.repetition.loops import MIN_AT_END, LoopDetector, find_loop, split_pieces
+from coverage_eval.repetition.loops import MIN_AT_END, PIECES, LoopDetector, find_loop
 
 TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".join), min_size=1)
 
@@ -69,13 +69,13 @@ def test_the_column_the_named_error_and_the_detector_find_the_same_loops(text):
     (errors,) = NamedErrorFinder.learn([row]).find_row(row)
     assert ("loop" in [error.kind for error in errors]) == LOOPS[text]
     detector = LoopDetector(min_repeated=MIN_AT_END)
-    found = [detector.push(piece) for piece in split_pieces(text)]
+    found = [detector.push(piece) for piece in PIECES.findall(text)]
     assert any(found) == LOOPS[text]
 
 
 @given(st.lists(st.from_regex(r"[0-9]{1,4}([.,:/][0-9]{1,3})?", fullmatch=True), max_size=40))
 def test_rows_of_different_numbers_are_no_loops(numbers):
-    assert find_loop(split_pieces(" ".join(dict.fromkeys(numbers)))) is None
+    assert find_loop(PIECES.findall(" ".join(dict.fromkeys(numbers)))) is None
 
 
 def test_compression_ratio():
