@@ -11,10 +11,12 @@ from .core.metric import Score
 from .core.texts import read_segments
 from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP
-from .coverage.omission_finder import Checked, OmissionFinder
+from .coverage.found_segments import Checked
+from .coverage.omission_finder import OmissionFinder
 from .coverage.training import train_for_omissions
 from .demonstration import demonstrate
-from .documents.segment import Segmentation, Segmenter, segment
+from .documents.segment import Segmenter, segment
+from .documents.segmentation import Segmentation
 from .papers.audits import run_audits
 from .quality.meteor.metric import METEOR
 from .quality.sacre import BLEU, CHRF, TER

@@ -14,7 +14,7 @@ from coverage_eval.core.formats import json_line
 from coverage_eval.core.report import PEOPLE, Report, Table
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.segment import Segmentation
+    from coverage_eval.documents.segmentation import Segmentation
 
 MAX_LISTED = 5
 """Documents that a closed gate names."""

@@ -19,13 +19,13 @@ from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Signature, Statistics
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
+from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.omission_finder import (
     ADDED,
     FLAG_FACTOR,
     FLAG_MARGIN,
     LEFT_OUT,
     MIN_PEERS,
-    FoundSegment,
     OmissionFinder,
     check_finder,
 )

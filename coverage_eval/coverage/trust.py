@@ -21,7 +21,8 @@ from coverage_eval.core.batches import Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
-from coverage_eval.coverage.omission_finder import FoundSegment, OmissionFinder, sample_of
+from coverage_eval.coverage.found_segments import FoundSegment
+from coverage_eval.coverage.omission_finder import OmissionFinder, sample_of
 from coverage_eval.coverage.omissions import FittedFlags
 
 SEGMENTS = 100

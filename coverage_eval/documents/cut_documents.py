@@ -19,7 +19,8 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import ListText, Text
 from coverage_eval.core.machine import Progress, counted, no_progress, parts, started_processes
 from coverage_eval.core.tables import ColumnText
-from coverage_eval.documents.segment import Segmentation, Segmenter
+from coverage_eval.documents.segment import Segmenter
+from coverage_eval.documents.segmentation import Segmentation
 
 MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""

@@ -17,7 +17,7 @@ from coverage_eval.core.machine import Progress
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.segment import Segmentation
+    from coverage_eval.documents.segmentation import Segmentation
 
 MUCH_EXTRA = 0.1
 """Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
@@ -75,7 +75,7 @@ class Documents(Feature):
 
         It is a warning if that is much, because no score but ExtraText sees such text.
         """
-        from coverage_eval.documents.segment import summary
+        from coverage_eval.documents.segmentation import summary
 
         for name, documents in self.by_output.items():
             message = f"{name}: {summary(documents)}"

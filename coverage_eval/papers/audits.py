@@ -9,12 +9,10 @@ from coverage_eval.papers.audit_equations import (
     audit_proposition1,
     audit_reduction,
 )
+from coverage_eval.papers.audit_figures import audit_appendix_b, audit_figure1, audit_figure2
 from coverage_eval.papers.audit_report import audit_report_equations
 from coverage_eval.papers.audit_scripts import audit_scripts
 from coverage_eval.papers.audit_tables import (
-    audit_appendix_b,
-    audit_figure1,
-    audit_figure2,
     audit_report_tables,
     audit_table1,
     audit_table2,

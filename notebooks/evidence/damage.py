@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tests.planting import draw_runs
 
 if TYPE_CHECKING:
-    from coverage_eval.documents.segment import Segmentation
+    from coverage_eval.documents.segmentation import Segmentation
 
 DOCUMENT_KINDS = ("reorder", "passage", "repeat-paragraph", "preface", "merge", "split")
 """Names of the errors, in the order in which they are put into a document."""

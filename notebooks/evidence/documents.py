@@ -16,7 +16,9 @@ from nltk.translate.gale_church import align_blocks
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.errors import DataError
-from coverage_eval.documents.segment import Piece, Segmentation, Segmenter
+from coverage_eval.documents.matched_line import Piece
+from coverage_eval.documents.segment import Segmenter
+from coverage_eval.documents.segmentation import Segmentation
 
 LINES, DOCUMENTS = 30, 40
 SIZES = (10, 30, 100, 200)

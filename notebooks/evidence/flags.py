@@ -20,10 +20,10 @@ from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
+from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.omission_finder import (
     FLAG_MARGIN,
     FLAG_PROBABILITY,
-    FoundSegment,
     OmissionFinder,
 )
 from coverage_eval.coverage.omissions import FittedFlags, Omissions

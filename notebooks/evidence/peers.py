@@ -23,8 +23,9 @@ from scores import Spoilt, area
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.texts import read_segments
+from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.null_scores import strongest_runs
-from coverage_eval.coverage.omission_finder import FoundSegment, OmissionFinder
+from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.word_losses import PEERS_SPREAD, SUM_SHARE
 
 Floats = NDArray[np.float64]

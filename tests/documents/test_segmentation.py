@@ -24,7 +24,8 @@ from coverage_eval.documents.path import (
     Run,
     find_path,
 )
-from coverage_eval.documents.segment import Segmenter, summary
+from coverage_eval.documents.segment import Segmenter
+from coverage_eval.documents.segmentation import summary
 from coverage_eval.documents.words import Boundary, OutputWords, SourceWords
 from tests.grammar import generate
 

@@ -15,6 +15,7 @@ from coverage_eval.core.formats import FORMATS, render
 from coverage_eval.core.report import Style
 from coverage_eval.core.web_page import html_page
 from coverage_eval.papers import (
+    audit_figures,
     audit_tables,
     printed,
 )
@@ -67,8 +68,8 @@ def test_a_wrong_digit_of_figure_1_is_noticed(monkeypatch):
     figure = load_figure1()
     rows = figure.attention["csoftmax"]
     wrong = {**figure.attention, "csoftmax": (*rows[:2], ("0.12", "0.22", "0.66"))}
-    monkeypatch.setattr(audit_tables, "load_figure1", lambda: replace(figure, attention=wrong))
-    claim = audit_tables.audit_figure1()[0]
+    monkeypatch.setattr(audit_figures, "load_figure1", lambda: replace(figure, attention=wrong))
+    claim = audit_figures.audit_figure1()[0]
     assert claim.verdict is Verdict.CONTRADICTED
     assert [fact.what for fact in claim.exceptions] == ["csoftmax, round 3, u = (0.12, 0.21, 0.67)"]
 
@@ -237,8 +238,8 @@ def test_csparsemax_fixes_figure_2_and_swapped_outputs_are_noticed(monkeypatch):
             for e in examples.examples
         ),
     )
-    monkeypatch.setattr(audit_tables, "load_figure2", lambda: swapped)
-    claim, _ = audit_tables.audit_figure2()
+    monkeypatch.setattr(audit_figures, "load_figure2", lambda: swapped)
+    claim, _ = audit_figures.audit_figure2()
     assert claim.verdict is Verdict.CONTRADICTED
     assert len(claim.exceptions) == 4
 

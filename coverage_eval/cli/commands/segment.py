@@ -24,7 +24,8 @@ from coverage_eval.core.report import Report, Table
 
 if TYPE_CHECKING:
     from coverage_eval.documents.cut_documents import Document
-    from coverage_eval.documents.segment import Segmentation, Segmenter
+    from coverage_eval.documents.segment import Segmenter
+    from coverage_eval.documents.segmentation import Segmentation
 
 COLUMNS = ("document", "line", "start", "end", "repeats", "text")
 
@@ -84,7 +85,7 @@ def segment(
     """
     # They import SciPy, which help, and omissions of texts that are aligned, do not need.
     from coverage_eval.documents.cut_documents import read_documents, segment_documents
-    from coverage_eval.documents.segment import summary
+    from coverage_eval.documents.segmentation import summary
 
     lines = ref or src
     if lines is None or (ref and src):

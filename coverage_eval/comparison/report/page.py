@@ -26,7 +26,7 @@ from coverage_eval.version import __version__
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from coverage_eval.documents.segment import Segmentation
+    from coverage_eval.documents.segmentation import Segmentation
 
 _DIGITS = 2
 
