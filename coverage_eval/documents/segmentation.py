@@ -16,10 +16,11 @@ from coverage_eval.documents.path import in_order
 class Segmentation:
     """An output cut by the lines of its source.
 
+    >>> import coverage_eval as ce
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
-    >>> with Aligner.train(sources, targets) as aligner:
-    ...     cut = segment("a house the animal", ["ein haus", "ein hund", "das tier"], aligner)
+    >>> with ce.Aligner.train(sources, targets) as aligner:
+    ...     cut = ce.segment("a house the animal", ["ein haus", "ein hund", "das tier"], aligner)
     >>> cut.lines, cut.missing
     (['a house', '', 'the animal'], (1,))
 
