@@ -209,6 +209,8 @@ class NullScores:
 
     def min_strength(self, p_value: float, length: int) -> float:
         """The strength that has this p-value in a text of this length, at least 0."""
+        if p_value >= 1:  # where most outputs have an error, any run is one
+            return 0.0
         runs = self.rate * max(1, length) ** self.growth
         return max(0.0, (math.log(runs) - math.log(-math.log1p(-p_value))) / self.decay)
 

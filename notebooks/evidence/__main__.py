@@ -21,6 +21,7 @@ from corpora import SCORED, Corpus, Translator, load_corpora, train
 from documents import document_tables
 from figure import pictures
 from flags import false_alarms, labelled_tables
+from gates import gates_table
 from intervals import SAMPLES, intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors, untranslated
@@ -100,6 +101,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "parts": parts_table(every),
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
+        "gates": gates_table(corpora[0]),
         "intervals": intervals_table(data, corpora[0], max_rows or SAMPLES),
         "untranslated": untranslated(data, corpora[0]),
         **labelled_tables(data, corpora[0]),

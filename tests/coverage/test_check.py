@@ -9,6 +9,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.core.errors import DataError
+from coverage_eval.coverage.null_scores import FLAG_PROBABILITY, p_value_of
 from coverage_eval.coverage.omission_finder import CERTAIN
 from tests.grammar import generate
 
@@ -69,6 +70,15 @@ def test_an_adapted_finder_judges_one_pair_as_it_judges_many(special, pairs):
     assert not list(finder.check([]))
     with pytest.raises(DataError, match="no segments to adapt to"):
         ce.OmissionFinder(special).adapted_to([])
+
+
+def test_a_text_of_which_every_output_is_cut_short_has_marks(special):
+    """So many errors are expected there that the weakest run is probably one."""
+    pairs = [(" ".join(pair.source), pair.target[:2]) for pair in generate(1500, seed=3)]
+    cut = [(source, " ".join(output)) for source, output in pairs]
+    finder = ce.OmissionFinder(special).adapted_to(cut)
+    assert p_value_of(FLAG_PROBABILITY, finder.adaptations[0].share) == 1
+    assert all(one.spans for one in finder.check(cut) if one.reasons)
 
 
 def test_a_stream_is_read_as_it_is_used(special):

@@ -55,7 +55,7 @@ def test_as_many_false_alarms_as_asked_at_every_length(asked, shortest, longest)
 
 @given(
     st.lists(st.tuples(st.floats(0, 500), st.integers(0, 10_000)), min_size=2, max_size=9),
-    st.floats(0.001, 0.5),
+    st.floats(0.001, 1.0),
 )
 def test_stronger_runs_are_rarer_and_more_probably_errors(asked, p_value):
     strengths, lengths = (np.array(column, dtype=float) for column in zip(*asked, strict=True))
