@@ -108,10 +108,8 @@ class Job:
             name: make_metric(name, {"aligner": aligner, **words, **self.settings.get(name, {})})
             for name in self.metrics
         }
-        for metric in metrics.values():
-            if metric.words is not None:
-                for finding in find_unsegmented(sample, metric.words, metric.needs):
-                    raise DataError(f"{metric.name}: {finding.message}")
+        for name, findings in find_unsegmented(sample, metrics).items():
+            raise DataError(f"{metrics[name].name}: {findings[0].message}")
         return {name: metric.fit(sample) for name, metric in metrics.items()}
 
     def _sample(self, rows: Iterable[Row] = ()) -> RowSample:

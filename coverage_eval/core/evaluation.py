@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.counting import count_texts
-from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import Progress, no_progress, parts
 from coverage_eval.core.metric import Metric
@@ -70,7 +69,7 @@ class Evaluation:
         if not any(issubclass(kind, TextChecks) for kind in by_kind):
             by_kind[TextChecks] = TextChecks()
         features = tuple(by_kind.values())
-        refused = _refused(metrics, sample)
+        refused = find_unsegmented(sample, metrics)
         fitted = {name: metrics[name].fit(sample) for name in metrics if name not in refused}
         for feature in features:
             feature.fit(sample)
@@ -97,13 +96,3 @@ class Evaluation:
                 for name, of_metric in refused.items()
             },
         )
-
-
-def _refused(metrics: Mapping[str, Metric], sample: RowSample) -> dict[str, list[Finding]]:
-    """The metrics that count words which their tokeniser does not separate in these texts."""
-    found = {
-        name: find_unsegmented(sample, metric.words, metric.needs)
-        for name, metric in metrics.items()
-        if metric.words is not None
-    }
-    return {name: findings for name, findings in found.items() if findings}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import fsum
 from unicodedata import normalize
 
@@ -29,6 +29,7 @@ from coverage_eval.core.line_order import (
     look_for_other_lengths,
     look_for_other_order,
 )
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer, segment_text
 
 # Blank and very short outputs
@@ -324,14 +325,26 @@ def why_untokenised(text: SampledText) -> str | None:
     return f"{percent(glued / punctuated)} of the segments have punctuation attached to words"
 
 
-def find_unsegmented(sample: RowSample, words: Tokenizer, needs: Set[str]) -> list[Finding]:
-    """The texts that a metric needs and whose words a tokeniser does not separate."""
-    return [
-        _unsegmented(text, label, is_source=text is texts.source)
-        for texts in [sample.once(("words", words), lambda: _unspaced_texts(sample, words))]
-        for text in texts.all
-        if (text is not texts.source or "sources" in needs) and (label := why_unsegmented(text))
-    ]
+def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[str, list[Finding]]:
+    """The metrics that count words which their tokeniser does not separate in these texts.
+
+    Returns:
+        By metric, a finding for each text that it needs and whose words are not separated.
+    """
+    found: dict[str, list[Finding]] = {}
+    by_tokenizer: dict[Tokenizer, SampledTexts] = {}
+    for name, metric in metrics.items():
+        if (words := metric.words) is None:
+            continue
+        texts = by_tokenizer.get(words) or _unspaced_texts(sample, words)
+        by_tokenizer[words] = texts
+        for text in texts.all:
+            is_source = text is texts.source
+            is_needed = not is_source or "sources" in metric.needs
+            if is_needed and (label := why_unsegmented(text)):
+                finding = _unsegmented(text, label, is_source=is_source)
+                found.setdefault(name, []).append(finding)
+    return found
 
 
 def _unspaced_texts(sample: RowSample, words: Tokenizer) -> SampledTexts:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from coverage_eval.plotting import Scale, canvas
@@ -70,13 +72,7 @@ def draw_heads(
             label_words(ax, "x", hypothesis)
         if head == 0:
             label_words(ax, "y", source)
-    # The names of the axes are written once.
-    small = canvas.points(8)
-    figure.supxlabel(grid[-1, 0].get_xlabel().replace("\n", " "), fontsize=small)
-    name = grid[0, 0].get_ylabel().replace("\n", " ")
-    figure.supylabel(canvas.wrapped(name, size[1], small), fontsize=small)
-    for ax in grid.flat:
-        ax.set(xlabel="", ylabel="")
+    _name_axes_once(figure, grid, size[1])
     for layer, ax in enumerate(grid[:, 0], start=1):
         ax.set_ylabel(f"layer {layer}" if attention.ndim == 4 else "", fontsize=canvas.points(9))
     figure.suptitle(title, fontsize=canvas.points(11), **canvas.plain_text(title))
@@ -84,3 +80,13 @@ def draw_heads(
         draw_scale(figure, colours, scale, size[1] - _AROUND - below, ax=grid)
     first: Axes = grid[0, 0]
     return first
+
+
+def _name_axes_once(figure: Figure, grid: NDArray[Any], height: float) -> None:
+    """Write the names of the axes beside the grid, not at each map; the height is in inches."""
+    small = canvas.points(8)
+    figure.supxlabel(grid[-1, 0].get_xlabel().replace("\n", " "), fontsize=small)
+    name = grid[0, 0].get_ylabel().replace("\n", " ")
+    figure.supylabel(canvas.wrapped(name, height, small), fontsize=small)
+    for ax in grid.flat:
+        ax.set(xlabel="", ylabel="")

@@ -138,10 +138,7 @@ def run_comparison(
     for name, kind in kinds.items():
         has_links = bool(ref_links or links)
         require_links(f"metric {name}", kind, src=src, model=model, has_links=has_links)
-    if baseline is not None and baseline not in systems:
-        raise click.UsageError(
-            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
-        )
+    _check_baseline(baseline, systems)
     directions = dict.fromkeys(lower_is_better or (), False)
     directions |= dict.fromkeys(higher_is_better or (), True)
     _check_scores(scores, directions)
@@ -166,6 +163,14 @@ def run_comparison(
         )
         testing(1.0)
     return comparison
+
+
+def _check_baseline(baseline: str | None, systems: Collection[str]) -> None:
+    """Refuse a baseline that is no system."""
+    if baseline is not None and baseline not in systems:
+        raise click.UsageError(
+            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
+        )
 
 
 def _read_scores(

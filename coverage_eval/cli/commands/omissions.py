@@ -53,6 +53,14 @@ _MAX_NAMED = 20
 """Segments that a closed gate names."""
 
 
+_NEEDS_MODEL = (
+    "omissions needs --model M, made by 'coverage-eval align train SRC TGT --prepare-for "
+    "omissions -o M'; without parallel text, train on the source and the outputs themselves; "
+    "--keep, --reject and --fail-above alone go by errors that need no model, such as empty or "
+    "untranslated outputs"
+)
+
+
 @click.command("omissions", cls=Command)
 @texts("hyp", options=("ref",), pooled=True)
 @option(
@@ -132,12 +140,7 @@ def omissions(
     if model is None:
         needs_model = unaligned or additions or trust or output.by_segment or src is None
         if needs_model or not (keep or reject or fail_above is not None):
-            raise click.UsageError(
-                "omissions needs --model M, made by 'coverage-eval align train SRC TGT "
-                "--prepare-for omissions -o M'; without parallel text, train on the source and the "
-                "outputs themselves; --keep, --reject and --fail-above alone go by errors that "
-                "need no model, such as empty or untranslated outputs"
-            )
+            raise click.UsageError(_NEEDS_MODEL)
         test_set = Texts({hyp.name: hyp}, ref, src, peers)
         _judge_without_model(test_set, keep, reject, fail_above, strict=strict)
         return

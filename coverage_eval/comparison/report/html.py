@@ -101,16 +101,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
             raise ValueError(
                 f"attention of {system}: {len(maps)} segments, but there are {result.segments}"
             )
-    documents: dict[str, list[ViewedDocument]] = {}
-    lines = left_out = 0
-    matched = result.of(Documents)
-    for system in systems:
-        for document in matched.by_output.get(system, ()) if matched else ():
-            lines += len(document.source)
-            if lines <= MAX_LINES:
-                documents.setdefault(system, []).append(ViewedDocument.of(document))
-            else:
-                left_out += 1
+    documents, left_out = _viewed_documents(result.of(Documents), systems)
     names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}
     ending = shared_ending(systems)
     labels = {system: system.removesuffix(ending) for system in systems}
@@ -148,6 +139,22 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "shown": shown,
         "max_outputs": MAX_OUTPUTS,
     }
+
+
+def _viewed_documents(
+    matched: Documents | None, systems: Sequence[str]
+) -> tuple[dict[str, list[ViewedDocument]], int]:
+    """The first documents of each system, and how many are left out."""
+    documents: dict[str, list[ViewedDocument]] = {}
+    lines = left_out = 0
+    for system in systems:
+        for document in matched.by_output.get(system, ()) if matched else ():
+            lines += len(document.source)
+            if lines <= MAX_LINES:
+                documents.setdefault(system, []).append(ViewedDocument.of(document))
+            else:
+                left_out += 1
+    return documents, left_out
 
 
 def _worth(comparison: Comparison) -> str:
