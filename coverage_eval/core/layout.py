@@ -54,9 +54,9 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     return ["" if cell is None else escape_controls(str(cell)).strip()]
 
 
-def side(column: Kinds, left: Kinds = frozenset({"text"})) -> str:
-    """How a column is aligned: ``right`` if it has numbers, and nothing that is on the left."""
-    return "right" if "number" in column and not column & left else "left"
+def side(column: Kinds) -> str:
+    """How a column is aligned: ``right`` if it has numbers and no text."""
+    return "right" if "number" in column and "text" not in column else "left"
 
 
 def legend(table: Table, *, star: bool = True, bold: bool = True) -> list[str]:
@@ -187,17 +187,20 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
     Many scores have a line each, with their intervals; what is significant has its star.
     """
     are_many = len(table.rows) > MAX_TALL
+    widths = [0] * len(table.header)  # of intervals that stand beside their scores
+    for row in table.rows if are_many else ():
+        for column, cell in enumerate(row):
+            widths[column] = max(widths[column], len(_interval(cell, style.digits)))
 
-    def lines(cell: Cell) -> list[Line]:
-        shown = _text_lines(cell, style.digits)
-        if are_many and isinstance(cell, ScoreCell):
-            words = "  ".join(words for words, _ in shown[: 1 + (cell.low is not None)])
-            return [(words, shown[0][1])]
-        return shown
+    def lines(cell: Cell, column: int) -> list[Line]:
+        (figure, look), *below = _text_lines(cell, table.kinds[column], style.digits)
+        if not are_many or not isinstance(cell, ScoreCell):
+            return [(figure, look), *below]
+        if width := widths[column]:
+            figure += f"{_GAP}{_interval(cell, style.digits):>{width}}"
+        return [(figure, look)]
 
-    for line in _grid(
-        table, table.shown_columns, lines, frozenset({"text", "score"}), style.columns
-    ):
+    for line in _grid(table, table.shown_columns, lines, style.columns):
         if style.console:
             from rich.text import Text
 
@@ -206,13 +209,21 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
             yield _GAP.join(words for words, _ in line).rstrip()
 
 
-def _text_lines(cell: Cell, digits: int) -> list[Line]:
+def _interval(cell: Cell, digits: int) -> str:
+    """The interval of a score, or nothing."""
+    has_one = isinstance(cell, ScoreCell) and cell.low is not None
+    return cell_lines(cell, digits)[1] if has_one else ""
+
+
+def _text_lines(cell: Cell, column: Kinds, digits: int) -> list[Line]:
+    """The lines of a cell; stars stand behind the column of figures."""
     first, *rest = cell_lines(cell, digits)
     if not isinstance(cell, ScoreCell):
         return [(first, "")]
     colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
     look = f"{'bold' if cell.best else ''} {colour}".strip()
-    return [(first + "*" * cell.significant, look), *((line, "dim") for line in rest)]
+    star = "*" if cell.significant else " " * ("significant" in column)
+    return [(first + star, look), *((line, "dim") for line in rest)]
 
 
 # Markdown
@@ -227,7 +238,7 @@ def markdown(report: Report, style: Style) -> Iterator[str]:
 
 
 def _markdown_parts(report: Report, digits: int) -> Iterator[Iterable[str]]:
-    def lines(cell: Cell) -> list[Line]:
+    def lines(cell: Cell, _: int) -> list[Line]:
         first, *rest = cell_lines(cell, digits)
         if isinstance(cell, ScoreCell):
             return [("<br>".join([f"**{first}**" if cell.best else first, *rest]), "")]
@@ -267,8 +278,7 @@ def width_of(line: str) -> int:
 def _grid(
     table: Table,
     columns: Sequence[int],
-    lines: Callable[[Cell], list[Line]],
-    left: Kinds = frozenset({"text"}),
+    lines: Callable[[Cell, int], list[Line]],
     room: int | None = None,
 ) -> Iterator[Sequence[Line]]:
     """The names of the columns, dashes, and the rows; scores are above their intervals.
@@ -279,18 +289,17 @@ def _grid(
     Args:
         table: The table.
         columns: The columns that are shown, by index.
-        lines: Makes the lines of a cell.
-        left: What makes a column stand on the left.
+        lines: Makes the lines of a cell, whose column is given.
         room: Columns of the terminal; None for lines of any length.
     """
     widths = _fit(table, columns, lines, room)
     if room is not None and _total(widths) > room and len(columns) > 2:
         half = len(columns) // 2 + 1
-        yield from _grid(table, columns[:half], lines, left, room)
+        yield from _grid(table, columns[:half], lines, room)
         yield []
-        yield from _grid(table, [columns[0], *columns[half:]], lines, left, room)
+        yield from _grid(table, [columns[0], *columns[half:]], lines, room)
         return
-    sides = [side(table.kinds[i], left) for i in columns]
+    sides = [side(table.kinds[i]) for i in columns]
     for number, row in enumerate(_cells(table, columns, lines)):
         for level in zip_longest(*map(_wrap, row, widths), fillvalue=("", "")):
             yield [
@@ -302,16 +311,19 @@ def _grid(
 
 
 def _cells(
-    table: Table, columns: Sequence[int], lines: Callable[[Cell], list[Line]]
+    table: Table, columns: Sequence[int], lines: Callable[[Cell, int], list[Line]]
 ) -> Iterator[list[list[Line]]]:
     """The lines of each cell: first of the names of columns, then row by row."""
-    yield [[(words, "bold") for words, _ in lines(table.header[i])] for i in columns]
+    yield [[(words, "bold") for words, _ in lines(table.header[i], i)] for i in columns]
     for row in table.rows:
-        yield [lines(row[i]) for i in columns]
+        yield [lines(row[i], i) for i in columns]
 
 
 def _fit(
-    table: Table, columns: Sequence[int], lines: Callable[[Cell], list[Line]], room: int | None
+    table: Table,
+    columns: Sequence[int],
+    lines: Callable[[Cell, int], list[Line]],
+    room: int | None,
 ) -> list[int]:
     """The widths of columns, so narrow that they fit, if that cuts no word and no number."""
     natural, words = [0] * len(columns), [0] * len(columns)

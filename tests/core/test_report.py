@@ -51,11 +51,11 @@ EVERYTHING = Report(
 def test_every_format_shows_every_fact():
     assert render(EVERYTHING) == (
         "All of it\n\n"
-        "system  REP ↓\n"
+        "system      REP ↓\n"
         "------  ---------\n"
-        "a_b     1.50\n"
+        "a_b         1.50\n"
         "        1.00–2.00\n"
-        "c       3.00*\n"
+        "c           3.00*\n"
         "        2.50–3.50\n"
         "        p < 0.001\n\n"
         "*: p < 0.05.\nA note & more.\n\n"
@@ -183,14 +183,14 @@ def test_a_table_that_is_too_wide_is_two_of_half_its_columns():
     cells = [ScoreCell(1.5, 1.0, 2.0, p=0.5)] * 3
     printable = one(("system", "BLEU ↑", "REP ↓", "DROP ↓"), ("a" * 20, *cells))
     assert render(printable, columns=46) == (
-        "system                BLEU ↑     REP ↓\n"
+        "system                   BLEU ↑      REP ↓\n"
         "--------------------  ---------  ---------\n"
-        f"{'a' * 20}  1.50       1.50\n"
+        f"{'a' * 20}       1.50       1.50\n"
         "                      1.00–2.00  1.00–2.00\n"
         "                      p = 0.500  p = 0.500\n\n"
-        "system                DROP ↓\n"
+        "system                   DROP ↓\n"
         "--------------------  ---------\n"
-        f"{'a' * 20}  1.50\n"
+        f"{'a' * 20}       1.50\n"
         "                      1.00–2.00\n"
         "                      p = 0.500"
     )
@@ -337,8 +337,8 @@ TABLE = Table(
 
 def test_significantly_better_is_green_and_worse_is_red():
     text = printed(TABLE)
-    assert "\x1b[1;32m1.00*" in text
-    assert f"{RED}9.00*" in text
+    assert re.search(r"\x1b\[1;32m *1\.00\*", text)
+    assert re.search(rf"{re.escape(RED)} *9\.00\*", text)
     assert "3.10*" not in text
     assert text.count(RED) == 1
     plain = printed(TABLE, no_color=True)
@@ -352,6 +352,21 @@ def test_a_pipe_gets_the_same_words_without_colours():
         text = re.sub(r"\x1b\[[0-9;]*m", "", printed(table))
         plain = render(Report((table,)), columns=60)
         assert text.replace("Bold: best figure.", "").split() == plain.split()
+
+
+@pytest.mark.parametrize("number", [2, 9])
+def test_figures_stand_below_each_other_and_stars_behind_them(number):
+    """Decimal points in one column, whatever has an interval or a star."""
+    scores = [10.0**n for n in range(-2, number - 2)]
+    cells = [ScoreCell(s, s - 1, s * 99, p=0.01 if s == 0.1 else 0.5) for s in scores]
+    lines = render(one(("system", "REP ↓"), *((f"s{n}", c) for n, c in enumerate(cells))))
+    rows = [line for line in lines.splitlines() if re.match(r"s\d", line)]
+    figures = [re.match(r"s\d +(\d+\.\d\d)([* ]|$)", row) for row in rows]
+    assert len({found.end(1) for found in figures if found}) == 1
+    assert [found[2] for found in figures if found].count("*") == 1
+    assert len(figures) == number
+    ends = {len(line) for line in lines.splitlines() if "–" in line and "interval" not in line}
+    assert len(ends) == 1
 
 
 @given(
