@@ -76,13 +76,13 @@ def demonstrate(folder: Path | None = None) -> Iterator[Table]:
 
 
 def _shell(command: str) -> list[str]:
-    """A command in lines of 76 columns, each with a space before it, so that nothing wraps it.
+    """A command in lines of 58 columns, each with a space before it, so that nothing wraps it.
 
     An option and its value stay together.
     """
     joined = re.sub(r"( -\S+) (?!-)", "\\1\N{NO-BREAK SPACE}", f"$ coverage-eval {command}")
     lines = wrap(
-        joined, 74, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        joined, 56, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
     return [*(f" {line} \\" for line in lines[:-1]), f" {lines[-1]}"]

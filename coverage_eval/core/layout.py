@@ -171,10 +171,11 @@ def _coloured(line: str, look: str, style: Style) -> str:
 
 
 def _printed(line: Any, style: Style) -> str:
-    """What a terminal is sent for a line, a :class:`rich.text.Text`."""
+    """What a terminal is sent for a line, a :class:`rich.text.Text`, without spaces at its end."""
+    line.rstrip()
     if not style.console:
         plain: str = line.plain
-        return plain.rstrip()
+        return plain
     with style.console.capture() as captured:
         style.console.print(line, end="", soft_wrap=True)  # it fits, or is to be copied whole
     shown: str = captured.get()

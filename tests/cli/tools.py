@@ -5,12 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 import click
 
@@ -55,25 +58,41 @@ def on_a_terminal(
     Returns:
         What the terminal shows, and the other stream's text.
     """
+    other = "stderr" if stream == "stdout" else "stdout"
+    with TemporaryFile() as file:
+        line = [str(COMMAND), *map(str, arguments)]
+        shown = _run_on_a_terminal(line, cwd, columns, environment, **{other: file})
+        file.seek(0)
+        return shown, file.read().decode()
+
+
+def in_a_window(command: str, cwd: Path, columns: int) -> list[str]:
+    """The lines that a person sees who types a line into a shell, when the command has ended."""
+    path = f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {"TERM": "xterm-256color", "PATH": path}
+    shown = _run_on_a_terminal(["/bin/sh", "-c", command], cwd, columns, environment)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown.replace("\r\n", "\n"))
+    lines = re.sub(r".*\n\x1b\[\?25h\r\x1b\[1A\x1b\[2K", "", plain).splitlines()  # bars of progress
+    assert not any("\x1b" in line or "\r" in line for line in lines)
+    return lines
+
+
+def _run_on_a_terminal(
+    line: list[str], cwd: Path, columns: int, environment: dict[str, str], **elsewhere: IO[bytes]
+) -> str:
+    """What a terminal shows of a program that succeeds; streams may go elsewhere."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
-    pipe = subprocess.PIPE
-    output, messages = (theirs, pipe) if stream == "stdout" else (pipe, theirs)
+    streams = {"stdout": theirs, "stderr": theirs} | elsewhere
     with (
         os.fdopen(ours, "rb", buffering=0) as screen,
-        subprocess.Popen(
-            [str(COMMAND), *map(str, arguments)], cwd=cwd, env=kept | environment,
-            stdout=output, stderr=messages,
-        ) as process,
-    ):  # fmt: skip
+        subprocess.Popen(line, cwd=cwd, env=kept | environment, **streams) as process,
+    ):
         os.close(theirs)
         shown = b""
         with suppress(OSError):  # Linux's way to say that the other side is closed
             while part := screen.read(4096):
                 shown += part
-        other = process.stderr if stream == "stdout" else process.stdout
-        assert other is not None
-        text = other.read().decode()
-    assert process.returncode == 0, text
-    return shown.decode(), text
+    assert process.returncode == 0, shown.decode()
+    return shown.decode()

@@ -14,13 +14,13 @@ from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.commands.compare import comparison_options, run_comparison
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
-from coverage_eval.cli.output import print_lines, refuse_fatal, warn
-from coverage_eval.cli.output_options import output_to
+from coverage_eval.cli.output import print_lines, refuse_fatal, show, warn
+from coverage_eval.cli.output_options import Output, output_to
 from coverage_eval.cli.parameters import NamedText, by_name
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.escapes import escape_controls
 from coverage_eval.core.files import Text
+from coverage_eval.core.report import Report, Table
 
 
 @click.command("report", cls=Command, endings=(".html",))
@@ -57,8 +57,8 @@ def report(
         raise DataError(str(error)) from error
     print_lines([page.html], output, as_is=True)
     if output != "-":
-        sentences = [*map(escape_controls, comparison.verdict_sentences), f"→ {output}"]
-        print_lines(wrap(sentence, sys.stdout) for sentence in sentences)
+        show(Report((Table((), (), notes=comparison.verdict_sentences),)), Output())
+        print_lines([wrap(f"→ {output}", sys.stdout)])
     warn(comparison.measured.findings)
 
 
