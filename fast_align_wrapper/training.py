@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from fast_align_wrapper import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
 from fast_align_wrapper.model import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.process import Binary, Child
-from fast_align_wrapper.text import Pair, prepare_pair
+from fast_align_wrapper.text import Pair, prepare_block, prepare_pair
+
+_BLOCK_PAIRS = 256
 
 _LOG_NUMBERS = {
     "multiplier": re.compile(r"expected target length = source length \* (\S+)"),
@@ -58,25 +61,30 @@ class TrainingText:
         """
         text = cls(path)
         digest = hashlib.sha256()
+        remaining = iter(pairs)
         with path.open("wb") as file:
-            for number, segments in enumerate(pairs, start=1):
-                text.pairs = number
-                pair = prepare_pair(number, segments)
-                if pair.is_oversize:
-                    warnings.warn(
-                        f"training pair {number}: {pair.source_length} times {pair.target_length} "
-                        "words are too many; it is left out and gets no links",
-                        AlignerWarning,
-                        stacklevel=3,
-                    )
-                if not pair.line or pair.is_oversize:
-                    text.withheld.append(number - 1)
-                    text.empty_pairs += not pair.line
-                    continue
-                file.write(pair.line)
-                digest.update(pair.line)
-                text.source_tokens += pair.source_length
-                text.target_tokens += pair.target_length
+            while block := [*islice(remaining, _BLOCK_PAIRS)]:
+                first = text.pairs + 1
+                text.pairs += len(block)
+                whole = prepare_block(block)
+                prepared = [whole] if whole else map(prepare_pair, count(first), block)
+                for number, pair in enumerate(prepared, start=first):
+                    if pair.is_oversize:
+                        warnings.warn(
+                            f"training pair {number}: {pair.source_length} times "
+                            f"{pair.target_length} words are too many; it is left out and gets no "
+                            "links",
+                            AlignerWarning,
+                            stacklevel=3,
+                        )
+                    if not pair.line or pair.is_oversize:
+                        text.withheld.append(number - 1)
+                        text.empty_pairs += not pair.line
+                        continue
+                    file.write(pair.line)
+                    digest.update(pair.line)
+                    text.source_tokens += pair.source_length
+                    text.target_tokens += pair.target_length
         text.sha256 = digest.hexdigest()
         if text.trained_pairs == 0:
             raise AlignerDataError("cannot train: no pair of segments has words on both sides")

@@ -16,7 +16,14 @@ from coverage_eval.core.text_checks import (
     why_untokenised,
 )
 from coverage_eval.core.texts import segments_of
-from coverage_eval.core.tokenizers import SINK, TOKENIZERS, Segment, Tokenizer
+from coverage_eval.core.tokenizers import (
+    SINK,
+    TOKENIZERS,
+    Segment,
+    Tokenizer,
+    has_words,
+    tokenize,
+)
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
@@ -36,6 +43,8 @@ _CANDIDATES, _LETTER_CANDIDATES = ("13a", "intl"), ("char", "zh")
 
 ALIGNED_SINK = SINK.lower()
 """The sink among words that are aligned, which are lowercased."""
+
+_BLOCK_PAIRS = 256
 
 _SPACE_BEFORE_MARK = re.compile(r" (?=[^\w\s\u2013\u2014-])")
 """Where raw text has no space: before any mark but a dash."""
@@ -73,8 +82,8 @@ def tokenize_pairs(
     sink: bool,
     notes: dict[str, Any],
     recognise: bool = False,
-) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """Tokenise pairs, and fill the notes for the model.
+) -> Iterator[tuple[Segment, Segment]]:
+    """Tokenise pairs, as text that is split at spaces or as tokens, and fill the model's notes.
 
     Args:
         pairs: Source and target of each segment.
@@ -86,15 +95,17 @@ def tokenize_pairs(
     """
     has_sink = True
     sample: Blocks[tuple[Segment, ...]] = Blocks()
-    for pair in pairs:
-        sample.add(pair)
-        source, target = pair
-        tokens, others = source_tokens(source), target_tokens(target)
+    remaining = iter(pairs)
+    while block := [*islice(remaining, _BLOCK_PAIRS)]:
+        for pair in block:
+            sample.add(pair)
+        raw_sources, raw_targets = zip(*block, strict=True)
+        sources, targets = source_tokens.spaced(raw_sources), target_tokens.spaced(raw_targets)
         if sink:
-            tokens = [*tokens, ALIGNED_SINK]
+            sources = [[*tokenize(source), ALIGNED_SINK] for source in sources]
         # Not simply `sink`, because the sources themselves may end in sinks.
-        has_sink &= not (tokens and others) or tokens[-1] == ALIGNED_SINK
-        yield tokens, others
+        has_sink = has_sink and all(map(_may_end_in_sink, sources, targets))
+        yield from zip(sources, targets, strict=True)
     sides = list(zip(*sample.rows, strict=True)) or [(), ()]
     names = [source_tokens.name, target_tokens.name]
     for index, side in enumerate(sides):
@@ -107,6 +118,12 @@ def tokenize_pairs(
         **({"stem": target_tokens.stem} if target_tokens.stem else {}),
         "sink": has_sink,
     }
+
+
+def _may_end_in_sink(source: Segment, target: Segment) -> bool:
+    """Whether a source ends in a sink, or the pair is not aligned because a side is blank."""
+    tokens = tokenize(source)
+    return not (tokens and has_words(target)) or tokens[-1] == ALIGNED_SINK
 
 
 def detect_tokenizer(segments: Sequence[Segment]) -> str:

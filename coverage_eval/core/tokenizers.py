@@ -149,6 +149,23 @@ class Tokenizer:
             tokens = [token.lower() for token in segment]
         return [token[: self.stem] for token in tokens] if self.stem else tokens
 
+    def spaced(self, segments: Sequence[Segment]) -> Sequence[Segment]:
+        """Segments with the same tokens, for a reader that splits at spaces.
+
+        Splitting takes most of a tokeniser's time, so text whose only white space is spaces stays
+        text.
+
+        >>> Tokenizer(lowercase=True).spaced(["A b", "c"]), Tokenizer().spaced(["a\\u00a0b"])
+        (['a b', 'c'], [['a', 'b']])
+        """
+        if self.name == "none" and not self.stem and {*map(type, segments)} == {str}:
+            text = "\n".join(cast("Sequence[str]", segments))
+            if self.lowercase:
+                text = text.lower()
+            if text.count("\n") == len(segments) - 1 and not _OTHER_SPACE.search(text):
+                return text.split("\n")
+        return list(map(self, segments))
+
     def locate(self, segment: Segment) -> Words:
         """The same tokens, as words of the user's own text; counting needs no such look.
 
@@ -218,6 +235,9 @@ _REWRITTEN = (
 """What ``13a`` replaces before it splits a text, in this order."""
 
 _IS_REWRITTEN = re.compile("|".join(old for old, _ in _REWRITTEN))
+
+_OTHER_SPACE = re.compile(r"[^\S \n]")
+"""White space that does not separate tokens for a reader that splits at spaces."""
 
 _SPACE_MARK = "▁"
 """SentencePiece's mark of a space."""

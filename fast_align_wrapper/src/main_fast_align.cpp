@@ -8,9 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "forced.hpp"
 #include "training.hpp"
@@ -311,13 +313,21 @@ TrainedDirection train_and_write(TrainingText& text, bool reverse, const Options
   std::cerr << (reverse ? "REVERSE\n" : "FORWARD\n");
   TrainedDirection direction = train_direction(text, reverse, options);
   const DirectionOutputs& outputs = reverse ? options.backward : options.forward;
-  if (!outputs.links.empty()) write_training_links(outputs.links, text, direction, false);
+  std::vector<std::function<void()>> writers;  // each writes one file, so that they can run at once
+  if (!outputs.links.empty()) {
+    writers.push_back([&] { write_training_links(outputs.links, text, direction, false); });
+  }
   if (!outputs.pruned_parameters.empty()) {
-    write_pruned_parameters(outputs.pruned_parameters, text, direction, options.beam);
+    writers.push_back([&] {
+      write_pruned_parameters(outputs.pruned_parameters, text, direction, options.beam);
+    });
   }
   if (!outputs.full_parameters.empty()) {
-    write_full_parameters(outputs.full_parameters, text, direction);
+    writers.push_back([&] { write_full_parameters(outputs.full_parameters, text, direction); });
   }
+  text.threads.for_each_range(writers.size(), 1, [&](unsigned, std::uint64_t at, std::uint64_t) {
+    writers[at]();
+  });
   direction.probabilities = EntryValues();
   direction.best = BestLinks();
   return direction;

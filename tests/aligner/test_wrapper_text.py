@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from coverage_eval.core import tokenizers
 from fast_align_wrapper import AlignerDataError, AlignerWarning, FastAlign
 from fast_align_wrapper.process import find_fast_align
-from fast_align_wrapper.text import MARK, escape_token, prepare_pair, tokenize, unescape_token
+from fast_align_wrapper.text import (
+    MARK,
+    escape_token,
+    prepare_block,
+    prepare_pair,
+    tokenize,
+    unescape_token,
+)
 from tests.aligner.fake_aligners import someone_elses
 
 odd_characters = st.sampled_from([*"|<>epsa \t\n\v\f\r\0\\20;", MARK, "\ud800", "\u00a0", "é"])
@@ -62,6 +69,40 @@ def test_lines_have_the_given_number_of_tokens(segments):
             assert source.count(b" ") == len(segment) - 1
         else:
             assert pair.line == b""
+
+
+plain = st.lists(st.sampled_from(["a", "É", "b\u00a0"]), min_size=1, max_size=4).map(" ".join)
+segments = st.one_of(
+    plain, plain, st.text(odd_characters, max_size=6), st.lists(tokens, max_size=3)
+)
+
+
+@given(st.lists(segments, max_size=5), st.booleans())
+def test_text_that_stays_text_has_the_same_tokens(texts, lowercase):
+    tokenizer = tokenizers.Tokenizer(lowercase=lowercase)
+    assert [*map(tokenize, tokenizer.spaced(texts))] == [*map(tokenizer, texts)]
+
+
+@given(st.lists(st.tuples(segments, segments), min_size=1, max_size=3))
+def test_a_block_is_its_pairs(pairs):
+    if block := prepare_block(pairs):
+        prepared = [prepare_pair(number, pair) for number, pair in enumerate(pairs, start=1)]
+        lines, source_lengths, target_lengths, oversize = zip(*prepared, strict=True)
+        assert all(lines)
+        assert not any(oversize)
+        assert block == (b"".join(lines), sum(source_lengths), sum(target_lengths), False)
+
+
+@given(st.lists(st.tuples(plain, plain), min_size=1, max_size=3))
+def test_plain_pairs_are_a_block(pairs):
+    assert prepare_block(pairs) is not None
+
+
+@pytest.mark.parametrize(
+    "pairs", [["ab"], [("a", "b", "c")], [("a",)], [("a", b"b")], [("a", 1)], [("a" * 9000,) * 2]]
+)
+def test_a_block_leaves_wrong_and_long_pairs_to_be_named(pairs):
+    assert prepare_block([("a", "b"), *pairs]) is None
 
 
 def test_strings_are_split_at_spaces_and_tabs_only():

@@ -102,11 +102,11 @@ def train(
       coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
     pairs = Texts({}, (tgt,), src)
+    read_pairs = partial(read_parallel, src, tgt, optional=[tgt])
     with progress_bar("training") as progress:
         reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
-        rows = counted(pairs.rows(), reading, pairs.sample.size)
         with Aligner.train_pairs(
-            ((row.source or "", row.references[0]) for row in rows),
+            counted(read_pairs(), reading, pairs.sample.size),
             tokenize=tokenize,
             src_tokenize=src_tokenize,
             progress=training,
@@ -117,7 +117,7 @@ def train(
                 findings.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
             echo_findings(combine_findings(findings, pairs.sample.source), strict=strict)
             if purpose == "omissions":
-                add_omission_data(aligner, partial(read_parallel, src, tgt), preparing)
+                add_omission_data(aligner, read_pairs, preparing)
             aligner.save(output)
     say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
