@@ -84,7 +84,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
     files = re.findall(r'^```python title="(\S+)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
     changes = re.findall(r"^```diff\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert (len(files), len(changes)) == (3, 5)
+    assert (len(files), len(changes)) == (2, 4)
     for name, content in files:
         assert not (folder / name).exists()
         (folder / name).write_text(content, encoding="utf-8")
@@ -162,6 +162,18 @@ np.testing.assert_allclose(attend_with_credit([z], 1.0, "entmax15")[0].sum(), 1)
 
 
 def test_the_transformation_solves_its_problem_and_has_its_gradient(extended):
+    folder = extended / "coverage_eval" / "attention"
+    shutil.copy(ROOT / "tests" / "attention" / "entmax15.py", folder)
+    (line,) = re.findall(r"`(Transformation\(.*?\))`", PAGE.read_text(encoding="utf-8"))
+    first = "    for transformation in (\n"
+    module = folder / "transformations.py"
+    text = module.read_text(encoding="utf-8")
+    imported = "from coverage_eval.attention import gradients\n"
+    assert first in text
+    assert imported in text
+    text = text.replace(first, f"{first}        {line},\n")
+    more = "from coverage_eval.attention.entmax15 import entmax15, entmax15_vjp\n"
+    module.write_text(text.replace(imported, imported + more), encoding="utf-8")
     assert run(extended, "-c", TRANSFORMATION) == ""
 
 
