@@ -12,14 +12,14 @@ more likely than not (:data:`FLAG_PROBABILITY`), or if it has a named error that
 doubt, such as being the source itself. Where there are at least three different outputs of other
 systems (peers) in a segment, and no reference, an output is flagged instead if its score without
 peers is above :data:`FLAG_FACTOR` · the median of theirs + :data:`FLAG_MARGIN`:
-what all leave uncovered is the segment's doing.
+what all leave uncovered is the segment's doing. Shorter outputs than theirs score higher: 1 + the
+score of an omission is divided by the output's length over their median length.
 
 What peers cover sets only the *ranking* of segments: peers show what can be covered, so their mean
 coverage joins the expected one, and an addition weighs more if few peers have the word. Peers with
 the text of the hypothesis count, too: agreement is evidence. Flags do not use them so, because a
 person's translation shares fewer words with systems than they with each other; only where a model
-knows no normal coverage, one or more peers are the better expectation. An output that is shorter
-than the median of three others or more ranks higher, too: 1 + its score is divided by the ratio.
+knows no normal coverage, one or more peers are the better expectation.
 
 ``notebooks/evidence.md`` tells where the form and the constants come from, and what is lost by
 tuning them on one language pair and using them on another.
@@ -73,6 +73,7 @@ from coverage_eval.coverage.null_scores import (
 from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
 from coverage_eval.coverage.word_losses import (
     MIN_MEDIAN_TEXTS,
+    by_length,
     peer_medians,
     sum_losses,
     word_losses,
@@ -125,8 +126,8 @@ class ScoredBatch(NamedTuple):
         losses_alone: The losses without peers, which decide the flag.
         sizes: The number of these words, ``[outputs, segments]``.
         lengths: The number of each output's words, ``[outputs, segments]``.
-        scores, scores_alone, strengths, peer_medians: As :class:`FoundSegment` has them,
-            ``[outputs, segments]``.
+        scores, scores_alone, strengths: As :class:`FoundSegment` has them, ``[outputs, segments]``.
+        peer_medians: Likewise, ``[systems, segments]``.
     """
 
     losses: Sequence[Floats]
@@ -255,7 +256,7 @@ class OmissionFinder:
         systems, finder = len(sample.systems), copy(self)
         outputs = zip(np.hstack(strengths)[:systems], np.hstack(sizes)[:systems], strict=True)
         finder.adaptations = tuple(self.null.adapt(*of_system) for of_system in outputs)
-        is_compared = ~np.isnan(np.hstack(medians)[:systems])
+        is_compared = ~np.isnan(np.hstack(medians))
         finder.compares = bool(is_compared.mean() >= MIN_COMPARED)
         finder.named = learn_named(sample, self.aligner)
         return finder
@@ -263,6 +264,8 @@ class OmissionFinder:
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings without the symmetrisation, then the finder's."""
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
+        of_length = "/length" if self.side == "source" else ""
+        above = f"score{of_length}>{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}"
         return {
             **aligner,
             "dir": SIDES[self.side],
@@ -270,7 +273,7 @@ class OmissionFinder:
             # Sorted, so that the order of systems changes nothing.
             "text": ",".join(f"x{n:g}" for n in sorted(a.factor for a in self.adaptations)) or None,
             "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self._adapted_to)),
-            "of": f"{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}" if self.compares else "probability",
+            "of": above if self.compares else "probability",
         }
 
     @property
@@ -452,9 +455,7 @@ class OmissionFinder:
         """
         systems, scored = len(batch.rows[0].hypotheses), self.scored(batch)
         sizes = scored.sizes[:systems]
-        strengths, alone, medians = (
-            each[:systems] for each in (scored.strengths, scored.scores_alone, scored.peer_medians)
-        )
+        strengths, alone = scored.strengths[:systems], scored.scores_alone[:systems]
         errors = batch.get(self._named_request(batch))
         is_error = np.array(
             [[not CERTAIN_KINDS[self.side].isdisjoint(e.kind for e in found) for found in row]
@@ -468,7 +469,7 @@ class OmissionFinder:
         shares = np.array([[item.share] for item in adapted])
         probabilities = np.minimum(error_probabilities(p_values, shares), CERTAIN)
         probabilities[is_error] = CERTAIN
-        medians = medians if self.compares else np.full_like(medians, np.nan)
+        medians = scored.peer_medians if self.compares else np.full_like(p_values, np.nan)
         is_above = alone > FLAG_FACTOR * medians + FLAG_MARGIN
         flags = np.where(np.isnan(medians), probabilities >= FLAG_PROBABILITY, is_above | is_error)
         return Judged(p_values, probabilities, flags, errors)
@@ -509,12 +510,13 @@ class OmissionFinder:
             scores, _ = sum_losses(losses, sizes, self.scan.penalty)
             if self.side == "source" and self.peers >= MIN_MEDIAN_TEXTS:
                 usual = np.array([np.median(lengths[others], axis=0) for others in peers])
-                ratios = np.maximum(1, lengths[:systems]) / np.maximum(1, usual)
-                scores[:systems] = np.maximum(0.0, (1 + scores[:systems]) / ratios - 1)
-            medians = np.full(lengths.shape, np.nan)
+                scores[:systems] = by_length(scores[:systems], lengths[:systems], usual)
+            medians = np.full((systems, len(batch.rows)), np.nan)
             if self._may_compare:
-                known = np.where(lengths, scores_alone, np.nan)
-                medians[:systems] = peer_medians(batch.rows, peers, known)
+                medians, usual = peer_medians(batch.rows, peers, scores_alone, lengths)
+                if self.side == "source":
+                    alone = scores_alone[:systems]
+                    scores_alone[:systems] = by_length(alone, lengths[:systems], usual)
             scored = ScoredBatch(
                 losses, losses_alone, sizes, lengths, scores, scores_alone, strengths, medians
             )

@@ -131,30 +131,44 @@ def text_keys(row: Row) -> list[Hashable]:
 
 
 def peer_medians(
-    rows: Sequence[Row], peers_used: Sequence[list[int]], scores: Floats
-) -> NDArray[np.float64]:
-    """The median score of the different texts beside each system's; NaN for too few.
+    rows: Sequence[Row], peers_used: Sequence[list[int]], scores: Floats, lengths: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """The median score and length of the different texts beside each system's; NaN for too few.
 
     Args:
         rows: The segments.
         peers_used: The positions of each system's peers among the outputs.
-        scores: The scores without peers, ``[outputs, segments]``; NaN for outputs without words.
+        scores: The scores without peers, ``[outputs, segments]``.
+        lengths: The number of words likewise; outputs without words are left out.
 
     Returns:
-        ``[systems, segments]``.
+        Scores and lengths, ``[systems, segments]`` each.
     """
-    medians = np.full((len(peers_used), len(rows)), np.nan)
+    of_scores, of_lengths = np.full((2, len(peers_used), len(rows)), np.nan)
     for segment, row in enumerate(rows):
         texts = text_keys(row)
         for system, others in enumerate(peers_used):
             different = {
-                texts[other]: scores[other, segment]
+                texts[other]: (scores[other, segment], lengths[other, segment])
                 for other in others
-                if texts[other] != texts[system] and not np.isnan(scores[other, segment])
+                if texts[other] != texts[system] and lengths[other, segment]
             }
             if len(different) >= MIN_MEDIAN_TEXTS:
-                medians[system, segment] = median(different.values())
-    return medians
+                both = map(median, zip(*different.values(), strict=True))
+                of_scores[system, segment], of_lengths[system, segment] = both
+    return of_scores, of_lengths
+
+
+def by_length(scores: Floats, lengths: NDArray[np.int64], usual: Floats) -> Floats:
+    """Scores of omissions by relative lengths: 1 + the score is divided by length over usual one.
+
+    Args:
+        scores: The scores, at least 0.
+        lengths: The number of words of each output.
+        usual: The usual length of each; NaN leaves its score as it is.
+    """
+    ratios = np.maximum(1, lengths) / np.maximum(1, np.where(np.isnan(usual), lengths, usual))
+    return np.maximum(0.0, (1 + scores) / ratios - 1)
 
 
 def _unusual(

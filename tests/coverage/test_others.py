@@ -39,9 +39,10 @@ def figures(aligner: ce.Aligner, kind: type[FlaggedSegments], names: list[str]) 
     return {name: result.score("o", name).score for name in names}
 
 
+@pytest.mark.parametrize("number", [3, 5])
 @pytest.mark.parametrize("kind", [Omissions, Additions])
-def test_an_identical_system_changes_no_figure(special, kind):
-    names = list(SYSTEMS)[:3]
+def test_an_identical_system_changes_no_figure(special, kind, number):
+    names = list(SYSTEMS)[:number]
     before = figures(special, kind, names)
     after = figures(special, kind, [*names, f"again {names[0]}"])
     assert after == before | {f"again {names[0]}": before[names[0]]}
@@ -70,7 +71,9 @@ def test_a_flag_is_a_score_above_the_median_of_three_different_others(special):
             is_alone = True
             if len(others) >= 3:
                 usual = np.median([alone[other, source] for other in others])
-                is_above = alone[text, source] > FLAG_FACTOR * usual + FLAG_MARGIN
+                length = np.median([len(other.split()) for other in others])
+                score = (1 + alone[text, source]) * length / max(1, len(text.split())) - 1
+                is_above = score > FLAG_FACTOR * usual + FLAG_MARGIN
                 expected = is_above or not text.split()
                 is_alone = False
             assert one.is_flagged == expected
@@ -99,7 +102,7 @@ def test_flags_agree_with_peoples_labels(shared):
     flags = statistics[:, :, 0] > 0
     assert flags[systems.index("refA")].mean() <= 0.03
     assert (flags & labels).sum() / flags.sum() >= 0.9
-    assert (flags & labels).sum() / labels.sum() >= 0.39
+    assert (flags & labels).sum() / labels.sum() >= 0.5
     assert kendalltau(flags.mean(axis=1), labels.mean(axis=1)).statistic >= 0.7
 
 
