@@ -11,7 +11,6 @@ import shlex
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
 
 _MAGIC = {
     b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
@@ -100,6 +99,8 @@ def what_it_is(beginning: bytes, path: object) -> str | None:
 
 
 def _zipped(beginning: bytes, path: object) -> str:
+    from zipfile import BadZipFile, ZipFile  # slow to import
+
     try:
         with ZipFile(Path(str(path)) if Path(str(path)).is_file() else BytesIO(beginning)) as file:
             members = set(file.namelist())

@@ -124,7 +124,7 @@ def _common_starts(texts: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, 
     for size in range(1, MAX_AFFIX + 1):
         starts = Counter(tuple(words[:size]) for words in texts if len(words) >= size)
         for part, count in starts.most_common(1):
-            if 2 * count <= len(texts) or _UNSPACED.search("".join(part)):
+            if 2 * count <= len(texts) or re.search(UNSPACED_CHARACTER, "".join(part)):
                 return
             yield part, count
 
@@ -214,23 +214,23 @@ def _association(
 
 # Finding it in an output, and listed phrases
 
-_UNSPACED = re.compile(UNSPACED_CHARACTER)
 _ABOUT = PHRASES["about"]
-_PREAMBLE = re.compile(
+# Patterns are not compiled here, since that takes longer than a score of short texts.
+_PREAMBLE = (
     rf"(?i)^\W*(?:(?:{PHRASES['openings']})\b[^:\n]{{0,80}}:|[^:.\n]{{0,80}}(?:{_ABOUT})"
     rf"[^:.\n]{{0,60}}[:：]|(?:{PHRASES['languages']})\s*[:：])"
 )
-_NOTE = re.compile(
+_NOTE = (
     rf"(?i)(?:[.!?…。！？\"”»*\n]|\s[(\[])\W*(?:{PHRASES['notes']})\s*[:：]"
     rf"[^\n]*(?:{_ABOUT}|{PHRASES['remarks']})[^\n]*$|"
     rf"[.!?…\n]\W*(?:{PHRASES['offers']})[^\n]{{0,120}}$"
 )
-_HAS_PREAMBLE = re.compile(rf"(?i){_ABOUT}|^\W*(?:{PHRASES['openings']}|{PHRASES['languages']})\b")
-_HAS_NOTE = re.compile(rf"(?i){_ABOUT}|{PHRASES['titles']}")
-_REFUSAL = re.compile(rf"(?i)^\W*(?:{PHRASES['refusals']})")
-_EXCUSE = re.compile(rf"(?i)\b(?:{PHRASES['excuses']})\b|{PHRASES['unspaced excuses']}")
-_TASK = re.compile(rf"(?i){_ABOUT}|{PHRASES['tasks']}")
-_TOKENISED = re.compile(
+_HAS_PREAMBLE = rf"(?i){_ABOUT}|^\W*(?:{PHRASES['openings']}|{PHRASES['languages']})\b"
+_HAS_NOTE = rf"(?i){_ABOUT}|{PHRASES['titles']}"
+_REFUSAL = rf"(?i)^\W*(?:{PHRASES['refusals']})"
+_EXCUSE = rf"(?i)\b(?:{PHRASES['excuses']})\b|{PHRASES['unspaced excuses']}"
+_TASK = rf"(?i){_ABOUT}|{PHRASES['tasks']}"
+_TOKENISED = (
     rf"(?<! ) +(?=[,.'’、，]|n['’]t\b)|(?<=['’]) +(?=\w)|(?<=[、，{UNSPACED}]) +(?=[{UNSPACED}])"
 )
 
@@ -269,11 +269,15 @@ def _find_with_source(
         start = next((pieces[:n] for n in sizes if pieces[:n] in profile.starts), ())
         closing = next((pieces[-n:] for n in sizes if pieces[-n:] in profile.closings), ())
     colons, expected = (text.count(":") + text.count("：") for text in (output.text, source.text))
-    if not start and colons > expected and (found := _PREAMBLE.search(output.text[:WINDOW])):
-        start = () if _HAS_PREAMBLE.search(source.text) else ParsedSegment.of(found[0]).pieces
+    if not start and colons > expected and (found := re.search(_PREAMBLE, output.text[:WINDOW])):
+        start = () if re.search(_HAS_PREAMBLE, source.text) else ParsedSegment.of(found[0]).pieces
     joined = _joined(output.text)
-    if not closing and (found := _NOTE.search(joined, len(joined) - WINDOW)) and found.start():
-        closing = () if _HAS_NOTE.search(source.text) else ParsedSegment.of(found[0]).pieces
+    if (
+        not closing
+        and (found := re.compile(_NOTE).search(joined, len(joined) - WINDOW))
+        and found.start()
+    ):
+        closing = () if re.search(_HAS_NOTE, source.text) else ParsedSegment.of(found[0]).pieces
     return start, closing
 
 
@@ -297,12 +301,12 @@ def is_refusal(
     if start and len(start) >= WHOLE * len(output.pieces):
         return True
     text = _joined(output.text)[:WINDOW]
-    if _REFUSAL.search(text) is None or _EXCUSE.search(_joined(source.text)):
+    if re.search(_REFUSAL, text) is None or re.search(_EXCUSE, _joined(source.text)):
         return False
     # The source may have the excuse in a language that is not listed; then its length fits.
-    return lengths.is_unusual(output, source) or _TASK.search(text) is not None
+    return lengths.is_unusual(output, source) or re.search(_TASK, text) is not None
 
 
 def _joined(text: str) -> str:
     """A text without the spaces of tokenised text in which phrases would not be found."""
-    return _TOKENISED.sub("", text.replace("&apos;", "'"))
+    return re.sub(_TOKENISED, "", text.replace("&apos;", "'"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from statistics import median
 from typing import NamedTuple
 
 from coverage_eval.core.checks import MIN_SEGMENTS
@@ -39,6 +38,8 @@ class LengthProfile(NamedTuple):
         """How long these outputs are, whose sources have words."""
         if not pairs:
             return cls()
+        from statistics import median  # slow to import
+
         ratios = [math.log((output.length + 1) / (source.length + 1)) for source, output in pairs]
         ratio = median(ratios)
         spread = 1.4826 * median(abs(other - ratio) for other in ratios)

@@ -12,7 +12,8 @@ from coverage_eval.repetition.loops import PIECES
 
 FINAL_MARK = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 
-_BETWEEN_UNSPACED = re.compile(rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
+_BETWEEN_UNSPACED = rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])"
+"""A pattern, which is not compiled here: that takes longer than a score of short texts."""
 
 
 def word_spans(text: str) -> list[Span]:
@@ -60,5 +61,5 @@ Vocabulary: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 def quote_pieces(pieces: Sequence[str]) -> str:
     """Some pieces for a message, shortened."""
-    text = _BETWEEN_UNSPACED.sub("", " ".join(pieces))
+    text = re.sub(_BETWEEN_UNSPACED, "", " ".join(pieces))
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"

@@ -29,16 +29,15 @@ MIN_COPY = 4
 MOST = 2
 """Other systems, at least, that must have the same run to excuse it."""
 
-_QUOTED = re.compile(
+# Patterns are not compiled here, since texts without a source need none.
+_QUOTED = (
     r"[\"“”„«»](.{1,300}?)[\"“”«»]|(?<!\w)[‘‚‹'](.{1,300}?)[’‘›'](?!\w)"
     r"|&quot;(.{1,300}?)&quot;|[「『](.{1,300}?)[」』]"
 )
-_LINK = re.compile(r"(?<!\S)(?:\S+://|\S[^\s@]*@\S+\.)\S+|www\.\S+")
-_CITATION = re.compile(r"\(\D{0,40}\d{4}[a-z]?\)|\bet al\b|\b(?:doi|ISBN|arXiv)\b")
-_CODE = re.compile(
-    rf"^\s*(?:[$#>]\s+)?(?:{PHRASES['commands']})\b.*[^.!?…。\s]\s*$|[;{{}}]\s*$", re.IGNORECASE
-)
-_CODE_MARK = re.compile(r"[{}\[\];=<>|\\$_/#&*+~^@`]+|\w\(|(?<!\S)--?[A-Za-z]")
+_LINK = r"(?<!\S)(?:\S+://|\S[^\s@]*@\S+\.)\S+|www\.\S+"
+_CITATION = r"\(\D{0,40}\d{4}[a-z]?\)|\bet al\b|\b(?:doi|ISBN|arXiv)\b"
+_CODE = rf"(?i)^\s*(?:[$#>]\s+)?(?:{PHRASES['commands']})\b.*[^.!?…。\s]\s*$|[;{{}}]\s*$"
+_CODE_MARK = r"[{}\[\];=<>|\\$_/#&*+~^@`]+|\w\(|(?<!\S)--?[A-Za-z]"
 CODE_SHARE = 1 / 3
 """Marks of code for each word, from which on a text is code."""
 
@@ -77,8 +76,8 @@ def find_untranslated(
     if not runs:
         return []
     spans, of_source = word_spans(output.text), word_spans(source.text)
-    links = [found.span() for found in _LINK.finditer(output.text)]
-    quotations = list(_QUOTED.finditer(output.text))
+    links = [found.span() for found in re.finditer(_LINK, output.text)]
+    quotations = list(re.finditer(_QUOTED, output.text))
     found = []
     for run in runs:
         words = output.words[run.start : run.end]
@@ -89,7 +88,7 @@ def find_untranslated(
             _are_names(text, is_title=not output.text.isupper())
             or any(first < end and start < last for first, last in links)
             or _is_code(text)
-            or _CITATION.search(output.text[start : end + 20])
+            or re.search(_CITATION, output.text[start : end + 20])
             or (not is_most and _is_quotation(words, (start, end), quotations))
             or not _is_left(text, words, languages, is_most=is_most)
             or _is_expected(words, references, others)
@@ -146,8 +145,8 @@ def _has(text: Segment, words: Sequence[str]) -> bool:
 
 
 def _is_code(text: str) -> bool:
-    marks = len(_CODE_MARK.findall(text))
-    return marks >= max(2, CODE_SHARE * len(text.split())) or _CODE.search(text) is not None
+    marks = len(re.findall(_CODE_MARK, text))
+    return marks >= max(2, CODE_SHARE * len(text.split())) or re.search(_CODE, text) is not None
 
 
 def overlapping(words: Words, spans: Sequence[Span]) -> list[bool]:
