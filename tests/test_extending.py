@@ -84,7 +84,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
     files = re.findall(r'^```python title="(\S+)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
     changes = re.findall(r"^```diff\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert (len(files), len(changes)) == (2, 4)
+    assert (len(files), len(changes)) == (1, 3)
     for name, content in files:
         assert not (folder / name).exists()
         (folder / name).write_text(content, encoding="utf-8")
@@ -131,7 +131,24 @@ def test_the_check_warns(extended):
     assert warning == said
 
 
+def insert(file: Path, *changes: tuple[str, str]) -> None:
+    """Put lines before others, which are there once."""
+    text = file.read_text(encoding="utf-8")
+    for new, old in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new + old)
+    file.write_text(text, encoding="utf-8")
+
+
 def test_the_loader_is_recognised(extended):
+    folder = extended / "coverage_eval" / "attention_maps"
+    shutil.copy(ROOT / "tests" / "attention_maps" / "mytoolkit.py", folder)
+    insert(
+        folder / "load.py",
+        ("from coverage_eval.attention_maps.mytoolkit import MY_FORMATS\n",
+         "from coverage_eval.attention_maps.toolkits import"),
+        ("*MY_FORMATS, ", "*TOOLKIT_FORMATS, "),
+    )  # fmt: skip
     (extended / "log").write_text("loading\nATTN 0.9,0.1;0.2,0.8\n")
     for name in "src", "out":
         (extended / name).write_text("a b\n")
@@ -165,15 +182,12 @@ def test_the_transformation_solves_its_problem_and_has_its_gradient(extended):
     folder = extended / "coverage_eval" / "attention"
     shutil.copy(ROOT / "tests" / "attention" / "entmax15.py", folder)
     (line,) = re.findall(r"`(Transformation\(.*?\))`", PAGE.read_text(encoding="utf-8"))
-    first = "    for transformation in (\n"
-    module = folder / "transformations.py"
-    text = module.read_text(encoding="utf-8")
-    imported = "from coverage_eval.attention import gradients\n"
-    assert first in text
-    assert imported in text
-    text = text.replace(first, f"{first}        {line},\n")
-    more = "from coverage_eval.attention.entmax15 import entmax15, entmax15_vjp\n"
-    module.write_text(text.replace(imported, imported + more), encoding="utf-8")
+    insert(
+        folder / "transformations.py",
+        ("from coverage_eval.attention.entmax15 import entmax15, entmax15_vjp\n",
+         "from coverage_eval.attention.inputs import"),
+        (f"{line},\n        ", 'Transformation("softmax", "softmax"'),
+    )  # fmt: skip
     assert run(extended, "-c", TRANSFORMATION) == ""
 
 
