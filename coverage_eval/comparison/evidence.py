@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,11 @@ def marking(result: Result) -> dict[str, list[MarkKind]]:
             kinds_by_metric[name] = kinds
             taken |= {kind.key for kind in kinds}
     return kinds_by_metric
+
+
+def linking_metric(result: Result) -> Any:
+    """The first metric that asks an aligner for links; None if there is none."""
+    return next((metric for metric in result.metrics.values() if "links" in metric.needs), None)
 
 
 def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]]]:

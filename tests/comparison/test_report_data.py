@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from random import Random
 from types import UnionType
 from typing import Any, get_args, get_type_hints, is_typeddict
 
@@ -14,8 +15,8 @@ import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.comparison.report import data
-from coverage_eval.comparison.report.html import make_report, report_values
-from coverage_eval.comparison.segments import ReportOptions, find_examples
+from coverage_eval.comparison.report.examples import find_examples
+from coverage_eval.comparison.report.html import ReportOptions, make_report, report_values
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedError, NamedErrors
 from coverage_eval.repetition.rep import REP
@@ -185,6 +186,46 @@ def test_examples_show_the_words_around_the_first_mark():
         before, after = (["…"] if first else []), (["…"] if last < 59 else [])
         assert words == [*before, *source[first : last + 1], *after]
         assert [piece for piece in shown if piece[1]] == [(source[place], "dropped")]
+
+
+def shown_words(example: Any, side: str) -> list[str]:
+    return "".join(piece for piece, _ in example.texts[side]).split()
+
+
+@pytest.mark.parametrize("metric", ["drop", "softdrop"])
+def test_other_texts_are_shown_where_the_words_beside_an_omission_are_linked(metric):
+    """By lengths, the output would be shown where it says something else."""
+    first, last = ([f"{name}{n:02}" for n in range(60)] for name in ("word", "more"))
+    source, output = " ".join(first + last), " ".join(last + first[:20] + first[24:])
+    pairs = []
+    for seed in range(400):
+        few = Random(seed).sample(first + last, 12)
+        pairs.append((" ".join(few), " ".join(few[6:] + few[:6])))
+    with ce.Aligner.train_pairs(pairs) as aligner:
+        found = ce.compare(
+            {"a": [output]}, [source], [source], aligner, metrics=[metric], resamples=0
+        )
+        (example,) = find_examples(found, 1).values()
+    for side in ("source", "reference", "output"):
+        assert {"word19", "word24"} <= {*shown_words(example, side)}
+    marked = [piece for piece, style in example.texts["source"] if style]
+    assert "word20 word21 word22 word23" in marked
+
+
+def test_a_source_is_shown_where_the_words_beside_a_repetition_are_linked():
+    source = [f"word{n:02}" for n in range(60)]
+    more = [f"more{n:02}" for n in range(70)]
+    output = [*more, *source[:40], "word38", "word39", *source[40:]]
+    places = [*range(70, 110), *range(112, 132)]
+    links = [[(n, n) for n in range(60)]]
+    aligner = ce.Aligner.from_links(links, [[*enumerate(places)]])
+    texts = [" ".join(source)]
+    found = ce.compare(
+        {"a": [" ".join(output)]}, texts, texts, aligner, metrics=["rep", "drop"], resamples=0
+    )
+    (example,) = find_examples(found, 1).values()
+    for side in ("source", "reference", "output"):
+        assert {"word37", "word38", "word39", "word40"} <= {*shown_words(example, side)}
 
 
 def test_an_example_has_the_error_as_runs_beside_what_proves_it():

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from coverage_eval.align.rows import AlignedRow
-from coverage_eval.comparison.evidence import marks_of
+from coverage_eval.comparison.evidence import linking_metric, marks_of
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
 from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
@@ -129,7 +129,7 @@ def segment_records(
     """
     result = comparison.measured
     marks = [marks_of(result, system) for system in result.systems]
-    linked: Any = next((m for m in result.metrics.values() if "links" in m.needs), None)
+    linked = linking_metric(result)
     aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
     for index, row in enumerate(result.rows):
         links = aligned[index] if linked else None

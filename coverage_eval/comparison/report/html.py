@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from coverage_eval.align.checks import AlignedChecks
@@ -14,6 +14,7 @@ from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
 from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
+from coverage_eval.comparison.report.examples import find_examples, worst_examples
 from coverage_eval.comparison.report.page import (
     Page,
     ViewedDocument,
@@ -22,11 +23,6 @@ from coverage_eval.comparison.report.page import (
     sentence,
 )
 from coverage_eval.comparison.report.picture import draw_scores, shared_ending
-from coverage_eval.comparison.segments import (
-    ReportOptions,
-    find_examples,
-    worst_examples,
-)
 from coverage_eval.comparison.sentences import line_phrase, output_phrase, write_verdict
 from coverage_eval.comparison.table import (
     Comparison,
@@ -43,6 +39,9 @@ from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
+if TYPE_CHECKING:
+    from coverage_eval.attention_maps.maps import AttentionMap
+
 MAX_OUTPUTS = 1_000_000
 """The most outputs of segments in a report; with more, browsers open it too slowly."""
 
@@ -54,6 +53,21 @@ BLOCK = 100
 
 MAX_LISTED = 8
 """Words or n-grams of each system in a list."""
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What a report shows besides the scores.
+
+    Attributes:
+        title: The title; by default it names the systems.
+        command: The command that made it.
+        attention: Attention maps by system, one for each segment.
+    """
+
+    title: str | None = None
+    command: str | None = None
+    attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
 
 
 def make_report(comparison: Comparison, **settings: Any) -> Page:
@@ -70,8 +84,8 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
     Args:
         comparison: The systems.
         **settings: What the report shows besides the scores: the fields of
-            :class:`coverage_eval.comparison.segments.ReportOptions`, such as ``attention``
-            (maps of each segment by system) or ``title``.
+            :class:`ReportOptions`, such as ``attention`` (maps of each segment by system) or
+            ``title``.
 
     Raises:
         DataError: No metric has scores.
