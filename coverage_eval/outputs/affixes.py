@@ -2,8 +2,8 @@
 
 What a system writes often is learnt from its outputs: beginnings and ends that several of them
 have, though their sources have nothing in common, and those that most of them have and no reference
-or other system has anywhere. Listed phrases are found in any output; they only count where the
-source has nothing like them.
+or other system has anywhere, or without one, no word of which a model knows. Listed phrases are
+found in any output; they only count where the source has nothing like them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,11 @@ class AffixProfile:
 
     @classmethod
     def learn(
-        cls, pairs: Sequence[Pair], lengths: LengthProfile, others: Sequence[Segment] = ()
+        cls,
+        pairs: Sequence[Pair],
+        lengths: LengthProfile,
+        others: Sequence[Segment] = (),
+        known: Set[str] = frozenset(),
     ) -> AffixProfile:
         """Which beginnings and ends several of these outputs have.
 
@@ -76,14 +80,32 @@ class AffixProfile:
             pairs: Sources and outputs.
             lengths: How long outputs usually are.
             others: References; without one, the outputs of other systems.
+            known: Without these, words of the language that a model knows.
         """
         outputs = [output.words for _, output in pairs]
+        turned = [words[::-1] for words in outputs]
+        if others:
+            head, tail = (
+                _shared_by_most(outputs, others),
+                _shared_by_most(turned, others, from_end=True),
+            )
+        else:
+            head, tail = _unknown_start(outputs, known), _unknown_start(turned, known)
         return cls(
             _unexplained(pairs, lengths, from_end=False),
             _unexplained(pairs, lengths, from_end=True),
-            _shared_by_most(outputs, others),
-            _shared_by_most([words[::-1] for words in outputs], others, from_end=True)[::-1],
+            head,
+            tail[::-1],
         )
+
+
+def _unknown_start(outputs: Sequence[Sequence[str]], known: Set[str]) -> Sequence[str]:
+    """The words with which most outputs begin and that a model, which knows most others, lacks."""
+    is_known = [word in known for words in outputs for word in words]
+    if 2 * sum(is_known) <= len(is_known):
+        return ()
+    parts = (part for part, _ in _common_starts(outputs) if known.isdisjoint(part))
+    return max(parts, key=len, default=())
 
 
 def _shared_by_most(

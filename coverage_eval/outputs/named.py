@@ -7,7 +7,7 @@ then judges each output by itself, so an output is judged alike in one process a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -102,7 +102,11 @@ class OutputProfile:
 
     @classmethod
     def learn(
-        cls, pairs: Iterable[Pair], languages: Languages, others: Sequence[Segment] = ()
+        cls,
+        pairs: Iterable[Pair],
+        languages: Languages,
+        others: Sequence[Segment] = (),
+        known: Set[str] = frozenset(),
     ) -> OutputProfile:
         """Learn what is usual from sources and outputs; no habits from fewer than 20 pairs.
 
@@ -110,6 +114,7 @@ class OutputProfile:
             pairs: Sources and outputs.
             languages: The languages of all texts.
             others: References; without one, the outputs of other systems.
+            known: Without these, words of the language that a model knows.
         """
         # A pair that comes again tells no more than once.
         distinct = {(source.text, output.text): (source, output) for source, output in pairs}
@@ -117,7 +122,7 @@ class OutputProfile:
         if len(pairs) < MIN_SEGMENTS:
             return cls(languages, LengthProfile(), AffixProfile())
         lengths = LengthProfile.learn([pair for pair in pairs if pair[0].words])
-        return cls(languages, lengths, AffixProfile.learn(pairs, lengths, others))
+        return cls(languages, lengths, AffixProfile.learn(pairs, lengths, others, known))
 
     def find(self, judged: JudgedOutput) -> Iterator[NamedError]:
         """The errors of an output that has words."""
@@ -192,7 +197,8 @@ class NamedErrorFinder:
 
         Args:
             rows: Some or all segments, each with the outputs of the same systems.
-            vocabulary: The words that a model knows, which tell the language of few outputs.
+            vocabulary: The words that a model knows, which tell the language of few outputs, and
+                what no other text explains.
         """
         sources = [ParsedSegment.of(row.source or "") for row in rows]
         parsed = [
@@ -200,12 +206,12 @@ class NamedErrorFinder:
         ]
         languages = Languages.learn(rows, sources, parsed, vocabulary)
         references = [text for row in rows for text in row.known_references]
-        profiles = []
+        profiles, known = [], vocabulary[1] if vocabulary else frozenset[str]()
         # Without a sample there is one system, of which nothing is known.
         for number, outputs in enumerate(zip(*parsed, strict=True) if parsed else [()]):
             others = references or [text for row in rows for text in _others(row, number)]
             pairs = zip(sources, outputs, strict=True)
-            profiles.append(OutputProfile.learn(pairs, languages, others))
+            profiles.append(OutputProfile.learn(pairs, languages, others, known))
         return cls(tuple(profiles), languages)
 
     @property

@@ -347,6 +347,28 @@ def test_other_words_for_the_same_are_no_preambles(output, other):
         assert {"preamble", "note"}.isdisjoint(e.kind for e in finder.find_row(row)[0])
 
 
+@pytest.mark.parametrize("share", [1, 0.6])
+@pytest.mark.parametrize(("kind", "form"), [("preamble", "{} {}"), ("note", "{1} {0}")])
+def test_words_that_a_model_lacks_are_padding_of_a_single_system_too(kind, form, share):
+    sources, targets = ([*side] for side in zip(*PAIRS[:60], strict=True))
+    words = [frozenset(" ".join(side).split()) for side in (sources, targets)]
+    is_padded = [number % 5 < 5 * share for number in range(len(targets))]
+    rows = [
+        Row((form.format("xyzzy !", target) if padded else target,), (), source)
+        for source, target, padded in zip(sources, targets, is_padded, strict=True)
+    ]
+    known = (words[0], words[1])
+    finder = NamedErrorFinder.learn(rows, known)
+    assert [kind in kinds_of(finder, row) for row in rows] == is_padded
+    said = [row._replace(source=f"xyzzy {row.source}") for row in rows]
+    lacks_most = (words[0], frozenset(targets[0].split()[:1]))
+    for learnt, vocabulary in (
+        (said, known), (rows, (words[0], words[1] | {"xyzzy"})), (rows, lacks_most), (rows, None)
+    ):  # fmt: skip
+        finder = NamedErrorFinder.learn(learnt, vocabulary)
+        assert not any(kind in kinds_of(finder, row) for row in learnt)
+
+
 def test_words_that_most_outputs_end_with_forbid_to_take_their_system():
     """They are padding, whose few omissions are no merit, either."""
     short = [" ".join(target.split()[:-1]) for _, target in PAIRS[:200]]
