@@ -10,9 +10,10 @@ and the distance of a match is charged to the path without the match, not to the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -103,27 +104,29 @@ def find_candidates(
     hypothesis: Sequence[Word],
     reference: Sequence[Word],
     modules: Sequence[int],
-    paraphrases: Candidates = (),
 ) -> list[list[Block]]:
-    """All candidates of a pair, by their start in the reference.
+    """All candidates of a pair but for paraphrases, by their start in the reference.
 
     Candidates of one position are ordered by module, and within a module from left to right in the
-    hypothesis (paraphrases: in the given order). A pair of words may be listed by several modules.
+    hypothesis. A pair of words may be listed by several modules.
 
     Args:
         hypothesis: The words of the hypothesis.
         reference: The words of the reference.
         modules: The matchers to run, in ascending order. Equal segments get only exact matches.
-        paraphrases: The paraphrases that start at each reference position, in Meteor's order.
 
     Returns:
         One list per reference position.
     """
     if hypothesis == reference:
-        modules, paraphrases = [EXACT], ()
+        modules = [EXACT]
     by_key = _group_positions(hypothesis, lambda word: word.key)
     by_stem = _group_positions(hypothesis, lambda word: word.stem_key) if STEM in modules else {}
     by_word = _group_positions(hypothesis, lambda word: word) if SYNONYM in modules else {}
+    by_synset: dict[str, list[Word]] = {}
+    for other in by_word:
+        for synset in find_synsets(other.text):
+            by_synset.setdefault(synset, []).append(other)
     # A word has the same candidates at all its positions.
     blocks: dict[Word, list[Block]] = {}
     for word in set(reference):
@@ -131,15 +134,14 @@ def find_candidates(
         if by_stem:
             same_stem = by_stem.get(word.stem_key, [])
             starts[STEM] = [i for i in same_stem if hypothesis[i].key != word.key]
-        if by_word:
-            starts[SYNONYM] = _find_synonyms(word, by_word)
+        if by_synset:
+            groups = [by_synset.get(synset, ()) for synset in find_synsets(word.text)]
+            others = {other for other in chain.from_iterable(groups) if other.key != word.key}
+            starts[SYNONYM] = sorted(chain.from_iterable(by_word[other] for other in others))
         blocks[word] = [
             (CandidateRun(tuple(at), 1, 1, module),) for module, at in starts.items() if at
         ]
-    candidates = [list(blocks[word]) for word in reference]
-    for here, more in zip(candidates, paraphrases, strict=False):
-        here.extend(more)
-    return candidates
+    return [list(blocks[word]) for word in reference]
 
 
 def _group_positions(words: Sequence[Word], kind: Callable[[Word], T]) -> dict[T, list[int]]:
@@ -148,19 +150,6 @@ def _group_positions(words: Sequence[Word], kind: Callable[[Word], T]) -> dict[T
     for position, word in enumerate(words):
         positions.setdefault(kind(word), []).append(position)
     return positions
-
-
-def _find_synonyms(word: Word, by_word: Mapping[Word, list[int]]) -> list[int]:
-    """The positions of other words that share a synset with a word."""
-    key, synsets = word.key, find_synsets(word.text)
-    if not synsets:
-        return []
-    return sorted(
-        position
-        for other, positions in by_word.items()
-        if other.key != key and not synsets.isdisjoint(find_synsets(other.text))
-        for position in positions
-    )
 
 
 # The matches of a path, last first: (reference start, candidate, earlier matches).

@@ -398,9 +398,12 @@ class FittedMETEOR(Fitted):
     def _align(
         self, hypothesis: list[str], reference: list[str], table: PhraseTable | None
     ) -> _AlignedPair:
-        phrases = find_paraphrases(table, hypothesis, reference) if table else []
         hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
-        candidates = find_candidates(hyp, ref, range(VARIANTS[self.metric.variant]), phrases)
+        candidates = find_candidates(hyp, ref, range(VARIANTS[self.metric.variant]))
+        if table and hyp != ref and not is_too_long(candidates):
+            phrases = find_paraphrases(table, hypothesis, reference)
+            for here, more in zip(candidates, phrases, strict=True):
+                here.extend(more)
         if is_too_long(candidates):
             raise DataError(
                 f"METEOR: a segment of {len(hyp):,} words against {len(ref):,} repeats words too "

@@ -325,6 +325,9 @@ def _search(
                 break
             phrases.setdefault(phrase, []).append(start)
     line = b" ".join(other)
+    positions_of: dict[bytes, list[int]] = {}
+    for position, word in enumerate(other):
+        positions_of.setdefault(word, []).append(position)
     for phrase, starts in phrases.items():
         matches = []
         for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
@@ -332,9 +335,8 @@ def _search(
             if paraphrase in line:
                 words = paraphrase.split(b" ")
                 size = len(words)
-                positions = [
-                    i for i in range(len(other) - size + 1) if other[i : i + size] == words
-                ]
+                starts_there = positions_of.get(words[0], ())
+                positions = [i for i in starts_there if other[i : i + size] == words]
                 if positions:
                     matches.append((number, size, tuple(positions)))
         if matches:
