@@ -42,16 +42,21 @@ _SEGMENTS = (
     ", sys.stdin.read())), sep='\\n')\" < FILE > STEM.txt"
 )
 
-_PARSE = 'python -c "import sys; from xml.etree import ElementTree as E; '
+_PARSE = (
+    'python -c "import sys; from xml.etree import ElementTree as E; t = E.parse(sys.argv[1]); '
+    "[setattr(e, 'text', '') for e in t.iter() if e.tag.rpartition('}')[2] in "
+    "('bpt', 'ept', 'ph', 'it', 'ut')]; "
+)
+"""Codes of the original format, such as its tags, are written inside these elements."""
 _TEXT = "(' '.join(''.join(e.itertext()).split()) if e is not None else '')"
 _MARKUP = {
     "tmx": "a translation memory (TMX); make a table of it, with the first two languages of each "
     f"unit as columns: {_PARSE}print(*('\\t'.join({_TEXT} for e in u.findall('.//{{*}}seg')[:2]) "
-    "for u in E.parse(sys.argv[1]).findall('.//{*}tu')), sep='\\n')\" FILE > STEM.tsv; then name "
+    "for u in t.findall('.//{*}tu')), sep='\\n')\" FILE > STEM.tsv; then name "
     "STEM.tsv:1 and STEM.tsv:2",
     "xliff": "a file of XLIFF; make a table of source and target: "
-    f"{_PARSE}r = E.parse(sys.argv[1]); print(*('\\t'.join({_TEXT} for e in (u.find('{{*}}source'),"
-    " u.find('{*}target'))) for u in r.findall('.//{*}trans-unit') + r.findall('.//{*}segment')), "
+    f"{_PARSE}print(*('\\t'.join({_TEXT} for e in (u.find('{{*}}source'),"
+    " u.find('{*}target'))) for u in t.findall('.//{*}trans-unit') + t.findall('.//{*}segment')), "
     "sep='\\n')\" FILE > STEM.tsv; then name STEM.tsv:1 and STEM.tsv:2",
     **dict.fromkeys(("refset", "srcset", "tstset", "mteval", "dataset"), _SEGMENTS),
     "html": "a web page; save its text, one segment per line",
@@ -93,8 +98,10 @@ def what_it_is(beginning: bytes, path: object) -> str | None:
     advice = next((text for magic, text in _MAGIC.items() if beginning.startswith(magic)), None)
     if beginning.startswith(b"PK\x03\x04"):
         advice = _zipped(beginning, path)
-    if found := re.match(rb"(\xef\xbb\xbf)?\s*<([!?]?[A-Za-z]+)", beginning):
-        advice = _markup(beginning[:4096].decode("utf-8", "replace"), found[2].decode().lower())
+    encoding = "utf-16" if beginning.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    text = beginning[:4096].decode(encoding, "replace")
+    if found := re.match(r"\s*<([!?]?[A-Za-z]+)", text):
+        advice = _markup(text, found[1].lower()) or advice
     return advice and _for_file(advice, path)
 
 

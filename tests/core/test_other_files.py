@@ -79,13 +79,14 @@ FAIRSEQ = (
     "D-1\t-0.9\the sleep\nP-1\t-0.1\nS-0\tein Haus\nH-0\t-1e-05\ta house\nD-0\t-1e-05\ta house\n"
 )
 TMX = (
-    '<?xml version="1.0"?>\n<tmx version="1.4"><header/><body><tu><tuv xml:lang="de"><seg>ein Haus'
-    '</seg></tuv><tuv xml:lang="en"><seg>a <hi>house</hi></seg></tuv></tu></body></tmx>\n'
+    '<?xml version="1.0" encoding="ENCODING"?>\n<tmx version="1.4"><header/><body><tu><tuv '
+    'xml:lang="de"><seg>ein <bpt i="1">&lt;b></bpt>Haus<ept i="1">&lt;/b></ept></seg></tuv>'
+    '<tuv xml:lang="en"><seg>a <hi>house</hi></seg></tuv></tu></body></tmx>\n'
 )
 XLIFF_1 = (
     '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file><body><trans-unit '
-    'id="1"><source>ein Haus</source><target>a <g id="1">house</g></target></trans-unit></body>'
-    "</file></xliff>\n"
+    'id="1"><source>ein Haus</source><target>a <g id="1">house</g><ph id="2">{0}</ph>'
+    "</target></trans-unit></body></file></xliff>\n"
 )
 XLIFF_2 = (
     '<?xml version="1.0"?>\n<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0"><file><unit>'
@@ -106,7 +107,10 @@ SGM = '<refset setid="x">\n<doc>\n<seg id="1"> a house </seg>\n<seg id="2">he &a
         ("aligned", "a house ||| 0-0 1-1\nhe |||\n", "its alignment behind", "a house\nhe\n"),
         ("soft", "a ||| 0.5,0.5 1,0\nhe ||| 1,0 0,1\n", "its alignment behind", "a\nhe\n"),
         ("joined", "ein Haus ||| a house\ner ||| he\n", "two texts", None),
-        ("x.tmx", TMX, "a translation memory", "ein Haus\ta house\n"),
+        ("x.tmx", TMX.replace("ENCODING", "UTF-8"), "a translation memory",
+         "ein Haus\ta house\n"),
+        ("16.tmx", TMX.replace("ENCODING", "UTF-16"), "a translation memory",
+         "ein Haus\ta house\n"),
         ("x.xliff", XLIFF_1, "XLIFF", "ein Haus\ta house\n"),
         ("x.xlf", XLIFF_2, "XLIFF", "ein Haus\ta house\n"),
         ("my ref.sgm", SGM, "WMT's test sets", "a house\nhe & she\n"),
@@ -117,7 +121,8 @@ SGM = '<refset setid="x">\n<doc>\n<seg id="1"> a house </seg>\n<seg id="2">he &a
 def test_other_files_are_called_what_they_are_with_a_line_that_runs(
     tmp_path, name, data, what, written
 ):
-    path = write(tmp_path / name, data)
+    path = str(tmp_path / name)
+    Path(path).write_text(data, encoding="utf-16" if "UTF-16" in data else "utf-8")
     message = refusal(path)
     assert what in message
     if written is None:

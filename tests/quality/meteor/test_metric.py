@@ -96,3 +96,9 @@ def test_a_word_said_thousands_of_times_is_refused_at_once():
     assert metric.sentence_score("a " * 1000, "a " * 1000).score > 99
     with pytest.raises(DataError, match="a segment of 3,000 words against 3,000"):
         metric.sentence_score("a " * 3000, "a " * 3000)
+
+
+def test_paraphrases_are_not_looked_for_in_what_is_refused(monkeypatch):
+    monkeypatch.setattr("coverage_eval.quality.meteor.metric.find_paraphrases", None)
+    with pytest.raises(DataError, match="a segment of 3,001 words against 3,000"):
+        METEOR().sentence_score("a " * 3000 + "b", "a " * 3000)
