@@ -15,7 +15,9 @@ def fill(
     """The page with every ``{{…}}`` replaced.
 
     ``{{TABLE / KEY / … / COLUMN / FORMAT}}`` stands for a cell of the one row that has all keys; a
-    key ``LABEL=VALUE`` is looked for in the column LABEL only. FORMAT is Python's, or ``text``.
+    key ``LABEL=VALUE`` is looked for in the column LABEL only. FORMAT is Python's, or ``text``;
+    ``interval`` adds the columns ``COLUMN, low`` and ``COLUMN, high``, and ``compared`` says what
+    they allow to say of a difference.
 
     Args:
         page: The page's text.
@@ -38,7 +40,22 @@ def fill(
             frame = frame[cells.astype(str).eq(value).any(axis=1)]
         if len(frame) != 1:
             raise SystemExit(f"page.md: {len(frame)} rows fit {match[1]}")
-        value = frame[column].item()
-        return str(value) if digits == "text" else format(float(value), digits).replace("-", "−")
+        return _shown(frame, column, digits)
 
     return re.sub(r"\{\{(.*?)\}\}", cell, page)
+
+
+def _shown(frame: pd.DataFrame, column: str, digits: str) -> str:
+    """A cell of the only row, with the ends of its interval if the format asks for them."""
+    value = frame[column].item()
+    if digits == "text":
+        return str(value)
+    if digits not in {"interval", "compared"}:
+        return format(float(value), digits).replace("-", "−")
+    low, high = (frame[f"{column}, {end}"].item() for end in ("low", "high"))
+    if digits == "interval":
+        return f"{value:.2f} ({low:.2f}–{high:.2f})"
+    if low <= 0 <= high:
+        return f"not different ({value:+.3f}, {low:+.3f} to {high:+.3f})".replace("-", "−")
+    near, far = sorted((abs(low), abs(high)))
+    return f"{'better' if low > 0 else 'worse'} by {abs(value):.3f} ({near:.3f}–{far:.3f})"

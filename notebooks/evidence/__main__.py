@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
 from pathlib import Path
 
 import pandas as pd
+from areas import Areas, Found, by_case, case_differences, score_differences
 from corpora import SCORED, Corpus, Translator, load_corpora, train
 from documents import document_tables
 from figure import pictures
@@ -26,8 +28,8 @@ from intervals import SAMPLES, intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors, untranslated
 from padding import padding_tables
-from peers import peer_tables
-from questions import when_it_misleads, which_score
+from peers import peer_tables, people_areas
+from questions import RIGHT, when_it_misleads, which_score
 from repetitions import repetition_areas
 from scores import Spoilt
 from settings import link_agreement, links, training_size, units, without_training_text
@@ -52,31 +54,44 @@ def of_corpus(corpus: Corpus) -> Tables:
     spoilt = Spoilt.of(rows)
     others = [translator.translate(seed) for seed in (2, 3, 4)]
     some = translator.shortened(SCORED)
+    kinds = which_score(aligner, rows)
+    training = training_size(corpus, spoilt)
+    test_set = without_training_text(corpus, spoilt, others)
+    usual: dict[str, tuple[Found, str]] = {
+        "links": (links(aligner, spoilt), aligner.symmetrize),
+        "units": (units(corpus, spoilt), "words"),
+        "training": (training, list(training)[-1]),
+        "test_set": (test_set, next(iter(test_set))),
+        "misleading": (when_it_misleads(corpus, aligner, rows), RIGHT),
+    }
+    with_peers = peer_tables(corpus, aligner)
+    differences = {
+        "kinds": score_differences(kinds),
+        **{name: case_differences(*found) for name, found in usual.items()},
+        "peers": with_peers.pop("differences"),
+    }
     return {
-        "kinds": which_score(aligner, rows),
-        "links": links(aligner, spoilt),
-        "units": units(corpus, spoilt),
-        "training": training_size(corpus, spoilt),
+        "kinds": by_case(kinds),
+        **{name: by_case(found) for name, (found, _) in usual.items()},
+        "differences": pd.concat(differences, names=["table"]).reset_index(level=0),
         "agreement": link_agreement(corpus),
-        "test_set": without_training_text(corpus, spoilt, others),
-        "misleading": when_it_misleads(corpus, aligner, rows),
         "levels": what_is_good(aligner, some),
         "equal": equal_systems(aligner, some),
         "false_alarms": false_alarms(corpus, aligner),
         "named": planted_errors(corpus, aligner),
         **document_tables(corpus, aligner, translator),
-        **peer_tables(corpus, aligner),
+        **with_peers,
     }
 
 
-def measure(corpus: Corpus) -> tuple[Tables, list[Explored], dict[str, pd.Series]]:
+def measure(corpus: Corpus) -> tuple[Tables, list[Explored], Found]:
     """All that is measured on one corpus; some in both directions. Runs in a separate process."""
     found = of_corpus(corpus)
     for table in found.values():
         table.insert(0, "corpus", corpus.name)
     print(f"{corpus.name}: measured", file=sys.stderr, flush=True)
     explored: list[Explored] = []
-    repeated: dict[str, pd.Series] = {}
+    repeated: dict[str, Mapping[str, Areas]] = {}
     for direction in (corpus, corpus.flipped()):
         aligner = train(direction.training, for_omissions=False)
         explored.append(explore(direction, aligner))
@@ -91,19 +106,21 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
     with ProcessPoolExecutor(len(corpora)) as pool:
         found, explored, repeated = zip(*pool.map(measure, corpora), strict=True)
     every = list(chain.from_iterable(explored))
-    areas = {bed: column for of_beds in repeated for bed, column in of_beds.items()}
+    repetitions = {bed: areas for of_beds in repeated for bed, areas in of_beds.items()}
     return {
         **{
             name: pd.concat([tables[name] for tables in found if name in tables])
             for name in found[0]
         },
-        "repetitions": pd.DataFrame(areas).rename_axis("score").reset_index(),
+        "repetitions": by_case(repetitions),
+        "repetition_differences": score_differences(repetitions),
         "parts": parts_table(every),
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
         "gates": gates_table(corpora[0]),
         "intervals": intervals_table(data, corpora[0], max_rows or SAMPLES),
         "untranslated": untranslated(data, corpora[0]),
+        **people_areas(data, corpora[0]),
         **labelled_tables(data, corpora[0]),
         **known_truth(data, corpora[0]),
         **padding_tables(corpora[0]),
@@ -114,8 +131,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
 def filled(tables: Path) -> str:
     """The page, with the figures of the tables in a folder."""
     found = _read(tables)
-    runs = found["peers"].groupby(["corpus", "peers"]).mean(numeric_only=True).reset_index()
-    more = {"mean of runs": runs, "intervals least": least_held(found["intervals"])}
+    more = {"intervals least": least_held(found["intervals"])}
     return fill((HERE / "page.md").read_text(encoding="utf-8"), {**found, **more})
 
 

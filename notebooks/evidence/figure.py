@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from peers import ALL
 
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.plotting.canvas import GRID, INK, new_figure
@@ -46,7 +47,8 @@ def pictures(tables: Mapping[str, pd.DataFrame]) -> dict[str, Figure]:
 
     peers = new_figure(6.0, 3.6)
     (ax,) = _axes(peers, 1)
-    runs, count = tables["peers"].groupby("peers"), tables["peers"]["run"].nunique()
+    single = tables["peers"][tables["peers"]["run"] != ALL]
+    runs, count = single.groupby("peers"), single["run"].nunique()
     for colour, name, side in (
         (SYSTEM_COLOURS[0], "no reference", "bottom"),
         (SYSTEM_COLOURS[1], "with reference", "top"),

@@ -8,17 +8,19 @@ no score can reach 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from corpora import Corpus
+from areas import Areas, area, score_differences, with_interval
+from corpora import Corpus, train
+from flags import labelled_texts
 from numpy.typing import NDArray
-from scores import Spoilt, area
+from scores import Spoilt
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
@@ -44,6 +46,9 @@ TARGETS = 2
 
 COUNTS = (0, 1, 2, 3, 7)
 
+ALL = "all runs"
+"""The mean over all runs of a corpus; a segment is drawn in all of them."""
+
 AGREED: dict[str, Callable[[Floats], Floats]] = {
     "mean": lambda found: found.mean(axis=0),
     "median": lambda found: np.median(found, axis=0),
@@ -68,14 +73,14 @@ class Output:
     """
 
     batch: Batch
-    labels: Floats
+    labels: NDArray[np.bool_]
 
-    def area(self, finder: OmissionFinder) -> float:
+    def area(self, finder: OmissionFinder) -> Areas:
         """AUROC of a finder's scores."""
         scores = [found.score for (found,) in finder.judge(self.batch)]
         return area(self.labels, np.array(scores))
 
-    def areas_of(self, finder: OmissionFinder) -> list[float]:
+    def areas_of(self, finder: OmissionFinder) -> list[Areas]:
         """AUROC for each way of :data:`AGREED` to combine the peers."""
         found_segments = finder.judge(self.batch)
         return [self._area_of(finder, found_segments, agree) for agree in AGREED.values()]
@@ -85,7 +90,7 @@ class Output:
         finder: OmissionFinder,
         found_segments: Sequence[tuple[FoundSegment, ...]],
         agree: Callable[[Floats], Floats],
-    ) -> float:
+    ) -> Areas:
         scores = []
         units = [self.batch.get(request) for request in finder.requests()]
         for (found,), *covered in zip(found_segments, *units, strict=True):
@@ -104,22 +109,94 @@ class Output:
 
 def peer_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame]:
     """The effect of other systems' outputs in every kept run on the corpus: mean AUROC."""
-    numbers, ways = [], []
-    for run in sorted(RUNS.glob(f"*-{corpus.name}-seed*")):
+    numbers: dict[tuple[str, int], dict[str, Areas]] = {}
+    ways: dict[tuple[str, int], dict[str, Areas]] = {}
+    runs = sorted(RUNS.glob(f"*-{corpus.name}-seed*"))
+    for run in runs:
         spoilt = list(_spoilt(_outputs(run, corpus), corpus))
         for count in COUNTS:
-            row = {"run": run.name, "peers": count}
-            for name, referenced in (("no reference", False), ("with reference", True)):
-                used = OmissionFinder(aligner, peers=count, referenced=referenced)
-                row[name] = fmean(texts.area(used) for texts in spoilt)
-            numbers.append(row)
+            numbers[run.name, count] = {
+                name: np.mean([texts.area(used) for texts in spoilt], axis=0)
+                for name, used in (
+                    ("no reference", OmissionFinder(aligner, peers=count, referenced=False)),
+                    ("with reference", OmissionFinder(aligner, peers=count, referenced=True)),
+                )
+            }
         for count in AGREED_OF:
             used = OmissionFinder(aligner, peers=count)
             areas = np.mean([texts.areas_of(used) for texts in spoilt], axis=0)
-            named_areas = zip(AGREED, areas, strict=True)
-            ways += [(run.name, count, *item) for item in named_areas]
-    columns = ["run", "peers", "way", "AUROC"]
-    return {"peers": pd.DataFrame(numbers), "combined": pd.DataFrame(ways, columns=columns)}
+            ways[run.name, count] = dict(zip(AGREED, areas, strict=True))
+    for found, counts in ((numbers, COUNTS), (ways, AGREED_OF)):
+        for count in counts:
+            every = [found[run.name, count] for run in runs]
+            found[ALL, count] = {k: np.mean([each[k] for each in every], axis=0) for k in every[0]}
+    compared = {
+        **{f"{name}, {n} others" if n else name: areas
+           for n in COUNTS for name, areas in numbers[ALL, n].items()},
+        **{f"{way} of {n}": areas for n in AGREED_OF for way, areas in ways[ALL, n].items()},
+    }  # fmt: skip
+    return {
+        "peers": pd.DataFrame([
+            {"run": run, "peers": count}
+            | with_interval("no reference", found["no reference"])
+            | with_interval("with reference", found["with reference"])
+            for (run, count), found in numbers.items()
+        ]),
+        "combined": pd.DataFrame([
+            {"run": run, "peers": count, "way": way} | with_interval("AUROC", areas)
+            for (run, count), found in ways.items()
+            for way, areas in found.items()
+        ]),
+        "differences": score_differences({ALL: compared}),
+    }  # fmt: skip
+
+
+HUMAN = "refA"
+
+JUDGED_BY_PEOPLE: dict[str, dict[str, Any]] = {
+    "no reference": {},
+    "three other systems": {"peers": 3},
+    "all other systems": {"peers": 7},
+    "the reference": {"referenced": True},
+    "the reference and three other systems": {"referenced": True, "peers": 3},
+}
+
+
+def people_areas(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
+    """AUROC on people's labels of eight systems; a paragraph is drawn with all its outputs."""
+    labelled = labelled_texts(data)
+    if labelled is None:
+        return {}
+    systems = {name: lines for name, lines in labelled.texts.items() if name != HUMAN}
+    labels = labelled.labels[[name != HUMAN for name in labelled.texts]]
+    batches = [
+        _with_peers(systems, name, zip(labelled.sources, labelled.texts[HUMAN], strict=True))
+        for name in systems
+    ]
+    areas = {}
+    with train(captions.flipped().training, tokenize="13a") as aligner:
+        for name, options in JUDGED_BY_PEOPLE.items():
+            finder = OmissionFinder(aligner, **options)
+            scores = [[found.score for (found,) in finder.judge(Batch(rows))] for rows in batches]
+            areas[name] = area(labels, np.array(scores))
+    return {
+        "people_areas": pd.DataFrame([
+            {"score": name}
+            | with_interval("AUROC", found)
+            | with_interval("less no reference", found - areas["no reference"])
+            for name, found in areas.items()
+        ])
+    }  # fmt: skip
+
+
+def _with_peers(
+    systems: Mapping[str, Sequence[str]], name: str, pairs: Iterable[tuple[str, str]]
+) -> list[Row]:
+    """One system's outputs, with the others as peers in random order."""
+    others = [lines for other, lines in systems.items() if other != name]
+    Random(name).shuffle(others)  # noqa: S311 (not for secrets)
+    lines = zip(systems[name], pairs, zip(*others, strict=True), strict=False)
+    return [Row((line,), (ref,), source, peers) for line, (source, ref), peers in lines]
 
 
 def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
@@ -134,10 +211,7 @@ def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
 def _spoilt(systems: dict[str, list[str]], corpus: Corpus) -> Iterator[Output]:
     """Put omissions of each kind into some outputs."""
     for name in list(systems)[:TARGETS]:
-        others = [lines for other, lines in systems.items() if other != name]
-        Random(name).shuffle(others)  # noqa: S311 (not for secrets)
-        lines = zip(systems[name], corpus.test, zip(*others, strict=True), strict=False)
-        rows = [Row((line,), (ref,), source, peers) for line, (source, ref), peers in lines]
+        rows = _with_peers(systems, name, corpus.test)
         for kind, repair in KINDS:
             spoilt = Spoilt.of(rows, kind, repair)
             yield Output(Batch(spoilt.rows), spoilt.labels)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import pandas as pd
+from areas import Found
 from corpora import Corpus, Pairs, sampled, train
-from scores import Spoilt, all_scores, by_case, omission_scores
+from scores import Spoilt, all_scores, omission_scores
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row
@@ -30,24 +30,26 @@ QUESTIONS = (
 )
 """The question, the kind of error, and what replaces omitted words."""
 
+RIGHT = "the right model"
 
-def which_score(aligner: ModelAligner, rows: Sequence[Row]) -> pd.DataFrame:
+
+def which_score(aligner: ModelAligner, rows: Sequence[Row]) -> Found:
     """AUROC of every score for every kind of error in correct translations."""
     found = {}
     for question, kind, repair in QUESTIONS:
         linked = aligner if kind == "untranslated" else None
         spoilt = Spoilt.of(rows, kind, repair, linked)
         found[question] = spoilt.areas(all_scores(aligner), baselines=True)
-    return by_case(found)
+    return found
 
 
-def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> pd.DataFrame:
+def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Found:
     """AUROC of omission scores with unsuitable models and texts."""
     size = len(corpus.training) // 4
     far, some = farthest(corpus, size), sampled(corpus.training, size)
     spoilt = Spoilt.of(rows)
     cases = {
-        "the right model": (spoilt, aligner),
+        RIGHT: (spoilt, aligner),
         "the model of the other direction": (spoilt, train(corpus.flipped().training)),
         f"{size:,} pairs at random": (spoilt, train(some)),
         f"{size:,} pairs least like the test set": (spoilt, train(far)),
@@ -55,9 +57,7 @@ def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row])
         "phrases replaced by fillers": (Spoilt.of(rows, repair="filler"), aligner),
         "phrases replaced by others": (Spoilt.of(rows, repair="detached"), aligner),
     }
-    return by_case(
-        {case: text.areas(omission_scores(model)) for case, (text, model) in cases.items()}
-    )
+    return {case: text.areas(omission_scores(model)) for case, (text, model) in cases.items()}
 
 
 def farthest(corpus: Corpus, size: int) -> Pairs:

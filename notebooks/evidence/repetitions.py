@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
+import numpy as np
+from areas import Areas, Found
 from corpora import JUDGED, Corpus, FreeTranslator, Translator, joined
 from scores import Spoilt, repetition_scores
 
@@ -21,7 +22,7 @@ KINDS = {
 """Kinds of errors, and a factor for their rate."""
 
 
-def repetition_areas(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.Series]:
+def repetition_areas(corpus: Corpus, aligner: ModelAligner) -> Found:
     """Test bed → mean AUROC of each score, in one direction of a corpus."""
     far = joined(FreeTranslator(corpus, aligner).rows(len(corpus.test)))[:JUDGED]
     return {
@@ -30,8 +31,8 @@ def repetition_areas(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.Seri
     }
 
 
-def _mean_areas(rows: Sequence[Row], rate: float) -> pd.Series:
+def _mean_areas(rows: Sequence[Row], rate: float) -> dict[str, Areas]:
     spoilt = [Spoilt.of(rows, kind, rate=rate * more) for kind, more in KINDS.items()]
     # In a short text, no segment may get an error of some kind.
     areas = [texts.areas(repetition_scores()) for texts in spoilt if texts.is_mixed]
-    return pd.DataFrame(areas).mean()
+    return {name: np.mean([each[name] for each in areas], axis=0) for name in areas[0]}

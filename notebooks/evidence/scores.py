@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
+from areas import Areas, area
 from kinds import KINDS
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.align.rows import AlignedRow
@@ -58,11 +57,6 @@ RATE = 0.05
 Scorers = Mapping[str, Metric]
 
 
-def by_case(found: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """A row for each case, with its scores."""
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis("case").reset_index()
-
-
 def by(aligner: ModelAligner, symmetrize: str) -> ModelAligner:
     """The same model with another symmetrisation."""
     return ModelAligner(aligner.model, symmetrize=symmetrize)
@@ -101,13 +95,6 @@ def repetition_scores() -> Scorers:
 def all_scores(aligner: ModelAligner) -> Scorers:
     """The scores for repetitions and for omissions."""
     return {**repetition_scores(), **omission_scores(aligner)}
-
-
-def area(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """AUROC; NaN if all segments have an error or none has, which happens in short texts."""
-    if labels.all() or not labels.any():
-        return float("nan")
-    return float(roc_auc_score(labels, scores))
 
 
 @dataclass(frozen=True)
@@ -166,7 +153,7 @@ class Spoilt:
         ]
         return replace(self, rows=rows)
 
-    def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
+    def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, Areas]:
         """Score → AUROC; an undefined score is the least suspicious."""
         outputs, references, sources = zip(
             *((row.hypotheses[0], row.references[0], row.source) for row in self.rows), strict=True
@@ -180,12 +167,12 @@ class Spoilt:
             found[name] = self._area(result.segment_scores(name, "output"), sign)
         return found | (self._baselines() if baselines else {})
 
-    def _area(self, scores: Sequence[float | None], sign: float) -> float:
+    def _area(self, scores: Sequence[float | None], sign: float) -> Areas:
         values = [-np.inf if score is None else sign * score for score in scores]
         lowest = min((value for value in values if value > -np.inf), default=0.0) - 1.0
         return area(self.labels, np.maximum(values, lowest))
 
-    def _baselines(self) -> dict[str, float]:
+    def _baselines(self) -> dict[str, Areas]:
         """What knows nothing about coverage: lengths, BLEU and chrF.
 
         Low ratios of lengths are suspicious if the kind of error shortens translations.

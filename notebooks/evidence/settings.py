@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
+from areas import Found
 from corpora import Corpus, Pairs, sampled, train
-from scores import Spoilt, by, by_case, drop_scores, omission_scores
+from scores import Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.align.gold import F1, Gold
@@ -24,25 +25,25 @@ UNITS: Mapping[str, Callable[[str], str]] = {
 }
 
 
-def links(aligner: ModelAligner, spoilt: Spoilt) -> pd.DataFrame:
+def links(aligner: ModelAligner, spoilt: Spoilt) -> Found:
     """AUROC of DROP by symmetrisation and denominator."""
-    return by_case({
+    return {
         symmetrize: spoilt.areas({
             f"of {name} words": DROP(by(aligner, symmetrize), denominator=name)
             for name in DENOMINATORS
         })
         for symmetrize in SYMMETRIZATIONS
-    })  # fmt: skip
+    }  # fmt: skip
 
 
-def units(corpus: Corpus, spoilt: Spoilt) -> pd.DataFrame:
+def units(corpus: Corpus, spoilt: Spoilt) -> Found:
     """AUROC of omission scores by the aligner's units."""
     found = {}
     for name, split in UNITS.items():
         pairs = [(split(source), split(target)) for source, target in corpus.training]
         aligner = train(pairs, for_omissions=False)
         found[name] = spoilt.seen_as(split).areas(drop_scores(aligner))
-    return by_case(found)
+    return found
 
 
 def _samples(corpus: Corpus) -> dict[int, Pairs]:
@@ -52,12 +53,12 @@ def _samples(corpus: Corpus) -> dict[int, Pairs]:
     return {size: shuffled[:size] for size in sizes}
 
 
-def training_size(corpus: Corpus, spoilt: Spoilt) -> pd.DataFrame:
-    """AUROC of omission scores by the number of training pairs."""
-    return by_case({
+def training_size(corpus: Corpus, spoilt: Spoilt) -> Found:
+    """AUROC of omission scores by the number of training pairs, all of them at last."""
+    return {
         f"{size:,}": spoilt.areas(omission_scores(train(pairs)))
         for size, pairs in _samples(corpus).items()
-    })  # fmt: skip
+    }
 
 
 def link_agreement(corpus: Corpus) -> pd.DataFrame:
@@ -73,16 +74,14 @@ def link_agreement(corpus: Corpus) -> pd.DataFrame:
         counts = F1.count(zip(model.align(corpus.test, method), gold[method], strict=True))
         return float(F1().formula(counts.sum(axis=0))) / 100
 
-    return by_case({
-        f"{size:,}": {method: agreement(model, method) for method in SYMMETRIZATIONS}
+    return pd.DataFrame([
+        {"case": f"{size:,}"} | {method: agreement(model, method) for method in SYMMETRIZATIONS}
         for size, model in models.items()
-    })  # fmt: skip
+    ])  # fmt: skip
 
 
-def without_training_text(
-    corpus: Corpus, spoilt: Spoilt, others: Sequence[Sequence[str]]
-) -> pd.DataFrame:
-    """AUROC with models that were trained on the test set itself.
+def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Sequence[str]]) -> Found:
+    """AUROC with models that were trained on the test set itself; at first, with the usual one.
 
     Args:
         corpus: The corpus.
@@ -103,7 +102,7 @@ def without_training_text(
         "references and four outputs alone": test + outputs,
         "references and the output alone": test + outputs[: len(test)],
     }
-    return by_case({
+    return {
         f"{name} ({len(pairs):,} pairs)": spoilt.areas(omission_scores(train(pairs)))
         for name, pairs in texts.items()
-    })  # fmt: skip
+    }

@@ -13,10 +13,10 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from areas import Areas, area, with_interval
 from corpora import Corpus, FreeTranslator, Translator
 from coverages import KINDS, UNITS, Bed, make_bed
 from numpy.typing import NDArray
-from scores import area
 
 from coverage_eval.align.aligner import ModelAligner
 
@@ -91,10 +91,10 @@ class Variant:
             return score / np.maximum(0.1, found.sum(axis=1))
         return score / {"1": 1.0, "words": words, "√words": np.sqrt(words)}[self.divided]
 
-    def mean_area(self, bed: Bed) -> float:
+    def mean_area(self, bed: Bed) -> Areas:
         """Mean AUROC over the kinds of errors."""
         areas = [area(bed.labels[kind], self.scores(bed, kind)) for kind in range(len(KINDS))]
-        return float(np.nanmean(areas))
+        return np.array(np.nanmean(areas, axis=0))
 
 
 KEPT = Variant()
@@ -182,11 +182,12 @@ class Explored:
     Attributes:
         corpus: Its name.
         areas: Test bed → mean AUROC over the kinds of errors of each group's variants.
-        grids: Group → mean AUROC of the variants of its grid, in the near test bed.
+        grids: Group → mean AUROC of the variants of its grid, in the near test bed,
+            ``[variants, 1 + RESAMPLES]``.
     """
 
     corpus: str
-    areas: Mapping[str, Mapping[tuple[str, str], float]]
+    areas: Mapping[str, Mapping[tuple[str, str], Areas]]
     grids: Mapping[str, Floats]
 
 
@@ -208,8 +209,14 @@ def explore(corpus: Corpus, aligner: ModelAligner) -> Explored:
 
 def parts_table(explored: Sequence[Explored]) -> pd.DataFrame:
     """The effect of each part of the score, in every direction and both test beds."""
-    areas = {bed: column for item in explored for bed, column in item.areas.items()}
-    return pd.DataFrame(areas).rename_axis(["group", "variant"]).reset_index()
+    return pd.DataFrame([
+        {"group": group, "variant": variant, "bed": bed}
+        | with_interval("AUROC", found)
+        | with_interval("less kept", found - areas[group, next(iter(GROUPS[group][1]))])
+        for item in explored
+        for bed, areas in item.areas.items()
+        for (group, variant), found in areas.items()
+    ])  # fmt: skip
 
 
 def tuning_table(explored: Sequence[Explored]) -> pd.DataFrame:
@@ -221,13 +228,18 @@ def tuning_table(explored: Sequence[Explored]) -> pd.DataFrame:
             for name, both in (("de-en", ("de-en", "en-de")), ("ja-en", ("ja-en", "en-ja")))
         }
         for here, there in (("de-en", "ja-en"), ("ja-en", "de-en")):
-            best = int(np.argmax(means[here]))
-            rows.append({
-                "group": group, "tuned on": here, "best there": _said(grid[best]),
-                "AUROC there": means[here][best], "reported on": there, "tuned": means[there][best],
-                "kept": means[there][list(grid).index(GROUPS[group][0])],
-                "sketch": means[there][list(grid).index(SKETCHES[group])],
-            })  # fmt: skip
+            best = int(np.argmax(means[here][:, 0]))
+            kept = means[there][list(grid).index(GROUPS[group][0])]
+            sketch = means[there][list(grid).index(SKETCHES[group])]
+            rows.append(
+                {"group": group, "tuned on": here, "best there": _said(grid[best])}
+                | with_interval("AUROC there", means[here][best])
+                | {"reported on": there}
+                | with_interval("tuned", means[there][best])
+                | with_interval("kept", kept)
+                | with_interval("sketch", sketch)
+                | with_interval("tuned less kept", means[there][best] - kept)
+            )
     return pd.DataFrame(rows)
 
 

@@ -10,9 +10,11 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
+from sklearn.metrics import roc_auc_score
 
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from tests.conftest import ROOT
@@ -85,6 +87,55 @@ def test_the_tables_explore_the_score_that_users_get(monkeypatch):
         rows = spoilt if referenced else [row._replace(references=()) for row in spoilt]
         found = OmissionFinder(aligner, referenced=referenced).find(rows)
         assert [one.score for one in found] == pytest.approx(kept.scores(bed, 0), abs=0.01)
+
+
+AREAS = ("kinds", "parts", "peers", "combined", "people_areas", "repetitions", "training",
+         "test_set", "misleading", "links", "units", "tuning", "differences")  # fmt: skip
+"""Tables of AUROC, and of its differences."""
+
+
+def test_every_auroc_of_the_page_has_its_interval():
+    """Of a difference, the word is chosen by its interval."""
+    cells = re.findall(
+        r"\{\{(\w+) / .*? / ([^/]*) / ([^/]*)\}\}", (EVIDENCE / "page.md").read_text("utf-8")
+    )
+    shown = [(column, form) for table, column, form in cells if table in AREAS]
+    assert len(shown) > 70
+    for column, form in shown:
+        assert form in {"interval", "compared"}, column
+        assert (form == "compared") == (
+            " less " in column or column.startswith(("less", "difference"))
+        )
+
+
+@pytest.mark.parametrize(("low", "high", "said"), [
+    (0.01, 0.3, "better by 0.200 (0.010–0.300)"),
+    (-0.3, -0.01, "worse by 0.200 (0.010–0.300)"),
+    (-0.01, 0.3, "not different (+0.200, −0.010 to +0.300)"),
+])  # fmt: skip
+def test_a_difference_is_called_one_where_its_interval_excludes_0(low, high, said, monkeypatch):
+    monkeypatch.syspath_prepend(EVIDENCE.parent)
+    value = 0.2 if high > 0 else -0.2
+    row = pd.DataFrame([{"score": "a", "d": value, "d, low": low, "d, high": high}])
+    assert import_module("filling").fill("{{t / a / d / compared}}", {"t": row}) == said
+
+
+def test_a_drawn_area_is_that_of_the_drawn_segments(monkeypatch):
+    monkeypatch.syspath_prepend(EVIDENCE)
+    areas = import_module("areas")
+    generator = np.random.default_rng(1)
+    labels = generator.random(80) < 0.4
+    scores = np.round(generator.random(80) + 0.3 * labels, 1)  # with ties
+    found = areas.area(labels, scores)
+    for drawn, weights in zip(found[:20], areas._weights(80)[:20].astype(int), strict=True):
+        segments = np.repeat(np.arange(80), weights)
+        assert drawn == pytest.approx(roc_auc_score(labels[segments], scores[segments]))
+    low, high = (areas.with_interval("x", found)[f"x, {end}"] for end in ("low", "high"))
+    assert low < found[0] < high
+    # A segment with several outputs is drawn with all of them.
+    both = areas.area(np.stack([labels, labels]), np.stack([scores, scores]))
+    assert both == pytest.approx(found)
+    assert np.isnan(areas.area(np.zeros(5, bool), np.arange(5.0))).all()
 
 
 def test_the_page_has_the_figures_of_the_kept_tables_in_at_most_2500_words(monkeypatch):
