@@ -76,18 +76,17 @@ def test_the_walk_is_the_way_of_a_line(run_cli, tmp_path):
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of both packages with all files and changes of the page."""
+    """A copy of both packages with the metric and all changes of the page."""
     folder = tmp_path_factory.mktemp("extended")
     text = PAGE.read_text(encoding="utf-8")
     for package in ("coverage_eval", "fast_align_wrapper"):
         ignored = shutil.ignore_patterns("__pycache__", "frontend", "src")
         shutil.copytree(ROOT / package, folder / package, ignore=ignored)
-    files = re.findall(r'^```python title="(\S+)"\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
+    shutil.copy(
+        ROOT / "tests" / "repetition" / "length.py", folder / "coverage_eval" / "repetition"
+    )
     changes = re.findall(r"^```diff\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert (len(files), len(changes)) == (1, 3)
-    for name, content in files:
-        assert not (folder / name).exists()
-        (folder / name).write_text(content, encoding="utf-8")
+    assert len(changes) == 3
     for change in changes:
         command = ["git", "apply", "--recount", "-"]
         done = subprocess.run(command, cwd=folder, input=change, text=True, check=False)
