@@ -337,11 +337,12 @@ class OmissionFinder:
     def check(self, pairs: Iterable[SourceAndOutput]) -> Iterator[Checked]:
         """Check outputs against their sources one by one, in constant memory.
 
-        Figures and reasons are those of :meth:`find_texts`, the command and its JSON. The share of
-        errors, usual lengths and languages are learnt once, from the first :data:`SAMPLE_ROWS`
-        pairs of the stream; a finder that is :meth:`adapted_to` a sample learns nothing more, so
-        that a call may have one pair. Aligners keep running between calls, until the model is
-        closed or the process ends.
+        The share of errors, usual lengths and languages are learnt once, from the first
+        :data:`SAMPLE_ROWS` pairs of the stream; a finder that is :meth:`adapted_to` a sample learns
+        nothing more, so that a call may have one pair. Figures and reasons of a stream of no more
+        are those of :meth:`find_texts`, the command and its JSON; of a longer text these learn from
+        as many rows, spread over it. Aligners keep running between calls, until the model is closed
+        or the process ends.
 
         Args:
             pairs: Sources and outputs; None and NaN are empty outputs.
