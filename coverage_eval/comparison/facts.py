@@ -15,6 +15,7 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from coverage_eval.comparison.padding import Won, padding_explains
+from coverage_eval.comparison.pairs import DECISIVE, PairTests
 from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.metric import Measure, Metric
 from coverage_eval.core.report import SIGNIFICANT
@@ -24,7 +25,6 @@ from coverage_eval.documents.feature import Documents
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors, main_error
 
 if TYPE_CHECKING:
-    from coverage_eval.comparison.pairs import PairTests
     from coverage_eval.coverage.trust import Trust
 
 MANY_OUTPUTS = 0.02
@@ -185,7 +185,7 @@ class Facts:
         """Why no test could have shown a difference; None if one could have."""
         if self.resamples == 0:
             return "no-resamples"
-        if self.best_p >= SIGNIFICANT:
+        if self.best_p >= DECISIVE:
             return "few-segments"
         if self.min_resamples is None:
             return "many-tests"
@@ -194,7 +194,13 @@ class Facts:
     @cached_property
     def significant(self) -> Sequence[PairTest]:
         """The tests that tell two systems apart."""
-        return [test for test in self.tests if test.p_value < SIGNIFICANT]
+        return [test for test in self.tests if test.p_value < DECISIVE]
+
+    @cached_property
+    def unsure(self) -> Sequence[PairTest]:
+        """The tests that tables mark, and that are not sure enough for a verdict; surest first."""
+        marked = [test for test in self.tests if DECISIVE <= test.p_value < SIGNIFICANT]
+        return sorted(filter(self.counts_in_verdict, marked), key=lambda test: test.p_value)
 
     @cached_property
     def far_worse(self) -> set[str]:
@@ -290,7 +296,7 @@ def collect_facts(
         for pair in combinations(systems, 2)
         if tested.columns
     ]
-    told = [test for test in tests if test.p_value < SIGNIFICANT]
+    told = [test for test in tests if test.p_value < DECISIVE]
     faults, disqualified, discounted, padding = _collect_faults(result)
     confirmed, contradicted = _compare_hints(result, told, tested)
     return Facts(
@@ -330,7 +336,7 @@ def _compare_hints(
         for test in told:
             pair = (test.better, test.worse)
             p_value = tested.columns[name][frozenset(pair)].adjusted
-            if hint.confirms != result.metrics[test.metric].measures or p_value >= SIGNIFICANT:
+            if hint.confirms != result.metrics[test.metric].measures or p_value >= DECISIVE:
                 continue
             better, worse = (result.score(name, system).score for system in pair)
             if (better > worse) == (hint.higher_is_better is True):

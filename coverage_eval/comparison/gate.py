@@ -10,10 +10,11 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.facts import unusable_systems
+from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.comparison.sentences import write_obstacle
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import SIGNIFICANT, format_figure, format_p
+from coverage_eval.core.report import format_figure, format_p
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
@@ -105,7 +106,7 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
             worse_by = sign * cell.difference
             is_large = worse_by > 0 and worse_by >= min_difference
             is_merit = (name, comparison.baseline, system) not in no_merits
-            if is_large and is_merit and cell.adjusted < SIGNIFICANT:
+            if is_large and is_merit and cell.adjusted < DECISIVE:
                 worse.append(_worsening(comparison, name, system, sign))
     return worse
 
@@ -136,7 +137,7 @@ def gate_as_dict(
 ) -> dict[str, Any]:
     """The outcome as plain values; segments are numbered from 1."""
     return {
-        "level": SIGNIFICANT,
+        "level": DECISIVE,
         "smallest_difference": dict(min_differences),
         "passed": not worse,
         "worse": [asdict(item) for item in worse],

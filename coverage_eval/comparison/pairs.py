@@ -1,8 +1,9 @@
 """Tests of all pairs of systems by all columns, with one correction over all of them.
 
-So among equal systems a comparison claims a difference in 5 of 100 cases, whatever their order and
-however the best one is picked, and table, verdict and gate have the same p-value for a difference.
-Resamples are multiplied so that the smallest p-value stays below 0.05 for any number of tests.
+So among equal systems a comparison claims a difference in 3 of 100 cases at most, whatever their
+order and however the best one is picked, and table, verdict and gate have the same p-value for a
+difference. Resamples are multiplied so that the smallest p-value stays below :data:`DECISIVE` for
+any number of tests.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 from coverage_eval.core.metric import Formula, Statistics
-from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
@@ -23,6 +23,10 @@ from coverage_eval.core.significance import (
     min_resamples,
     pair_tests,
 )
+
+DECISIVE = 0.03
+"""Verdicts and gates claim a difference whose p-value is below this. Tables mark one below 0.05,
+which chance reaches in 5 of 100 comparisons: a sentence that people act upon should be surer."""
 
 _TESTS_PER_FACTOR = 25
 """Tests for which the resamples asked for are enough: 1,000 for 25 give p-values from 0.025."""
@@ -57,7 +61,7 @@ class PairTests(NamedTuple):
 
         None if no number is enough.
         """
-        needed = min_resamples(self.number, SIGNIFICANT)
+        needed = min_resamples(self.number, DECISIVE)
         return math.ceil(needed / self.factor) if needed <= MAX_RESAMPLES else None
 
 

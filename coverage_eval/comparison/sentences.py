@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from coverage_eval.comparison.facts import (
     MANY_OUTPUTS,
@@ -15,6 +16,7 @@ from coverage_eval.comparison.facts import (
     Obstacle,
     PairTest,
 )
+from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reason, Template
 from coverage_eval.core.checks import percent
 from coverage_eval.core.metric import Measure
@@ -43,6 +45,8 @@ TEMPLATES: Mapping[Template, str] = {
     "its outputs share, can give.",
     "contradicted": "Omissions and lengths point to different systems, so neither is named.",
     "no-merit": "Fewer errors of {the.systems} are no merit.",
+    "unsure": "{the.better} {the.merit}, which may be chance: a verdict asks for p < "
+    "{the.level:g}.",
     "no-difference": "No{the.other} difference{the.in_omissions} that these texts can show.",
     "disagree": "The scores disagree: {the.preferences}.",
     "figures": "{the.opposed_figures}.",
@@ -145,6 +149,7 @@ class Phrases:
     facts: Facts
     name: Callable[[str], str]
     reason: Reason
+    level: ClassVar[float] = DECISIVE
 
     @property
     def systems(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.comparison.facts import Facts, collect_facts
-from coverage_eval.comparison.pairs import PairTests
+from coverage_eval.comparison.pairs import DECISIVE, PairTests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.checks import MIN_SEGMENTS
@@ -393,8 +393,13 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
             number = comparison.tests.number
             corrected = f", Holm-corrected for {number:,} tests" if number > 1 else ""
             parts.append(f"p: against {baseline}{corrected}")
-    parts += _meanings(comparison)
+    parts += [*_asked(comparison), *_meanings(comparison)]
     return f"{'; '.join(parts)}."
+
+
+def _asked(comparison: Comparison) -> list[str]:
+    """What a verdict asks for, if the star of a difference does not reach it."""
+    return [f"verdict: p < {DECISIVE:g}"] if comparison.facts.unsure else []
 
 
 def _meanings(comparison: Comparison) -> list[str]:
@@ -427,7 +432,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
                 f"{test.seed}; Holm-corrected over all pairs of systems and all columns, here and "
                 "in the verdict)."
             )
-    notes += [f"{meaning}." for meaning in _meanings(comparison)]
+    notes += [f"{what}." for what in (*_asked(comparison), *_meanings(comparison))]
     notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
     return notes + [
         f"{metrics[name].name}: do not go by this column: {why}."

@@ -19,8 +19,8 @@ MAX_NAMED = 3
 """Systems that a sentence names; of more it gives the number."""
 
 Template: TypeAlias = Obstacle | Literal[
-    "one-system", "no-metric", "no-merit", "padding", "contradicted", "no-difference", "disagree",
-    "figures", "errors", "take", "better", "also-better", "worse", "avoid", "equal",
+    "one-system", "no-metric", "no-merit", "padding", "contradicted", "no-difference", "unsure",
+    "disagree", "figures", "errors", "take", "better", "also-better", "worse", "avoid", "equal",
 ]  # fmt: skip
 """The sentences of a verdict; :mod:`coverage_eval.comparison.sentences` has their words."""
 
@@ -103,7 +103,10 @@ def no_merit(facts: Facts) -> ComparisonVerdict | None:
 
 def no_difference(facts: Facts) -> ComparisonVerdict | None:
     """No test tells two systems apart, though it could have."""
-    return None if facts.wins else ComparisonVerdict("no-difference", (), [Reason("no-difference")])
+    if facts.wins:
+        return None
+    reason = Reason("unsure", tests=facts.unsure[:1]) if facts.unsure else Reason("no-difference")
+    return ComparisonVerdict("no-difference", (), [reason])
 
 
 def disagree(facts: Facts) -> ComparisonVerdict | None:

@@ -17,7 +17,9 @@ import pandas as pd
 from corpora import Corpus
 
 from coverage_eval.comparison.compare import compare
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning
+from coverage_eval.core.report import SIGNIFICANT
 
 RUN = Path(__file__).parents[1] / "reproduction" / "multi30k-de-en-seed1"
 SYSTEMS = (
@@ -65,7 +67,7 @@ def padding_tables(corpus: Corpus) -> dict[str, pd.DataFrame]:
         .agg(["size", "sum"]).pipe(_flat),
         pd.DataFrame([{
             "damage": "none: segments exchanged at random", "comparisons": len(chance),
-            "any claim": chance["any claim"].sum(),
+            "any claim": chance["any claim"].sum(), "any star": chance["any star"].sum(),
         }]),
     ])  # fmt: skip
     return {"padding": summary}
@@ -92,8 +94,8 @@ def _damaged(
         for damage, change in DAMAGES.items():
             changed = [" ".join(change(text.split())) for text in outputs]
             for metrics in COLUMNS:
-                kind, chosen = _verdict({"own": outputs, "damaged": changed}, references, metrics)
-                is_preferred = chosen == ["damaged"]
+                found = _compare({"own": outputs, "damaged": changed}, references, metrics)
+                kind, is_preferred = found.verdict.kind, [*found.verdict.systems] == ["damaged"]
                 yield {
                     "system": name,
                     "damage": damage,
@@ -112,14 +114,16 @@ def _by_chance(
             generator.sample(pair, 2) for pair in zip(systems[first], systems[second], strict=True)
         ]
         a, b = (list(side) for side in zip(*pairs, strict=True))
-        kind, _ = _verdict({"a": a, "b": b}, references, generator.choice(COLUMNS))
-        yield {"any claim": int(kind != "no-difference")}
+        found = _compare({"a": a, "b": b}, references, generator.choice(COLUMNS))
+        yield {
+            "any claim": int(found.verdict.kind != "no-difference"),
+            "any star": int(any(test.p_value < SIGNIFICANT for test in found.facts.tests)),
+        }
 
 
-def _verdict(
+def _compare(
     systems: Mapping[str, Sequence[str]], references: Sequence[str], metrics: list[str]
-) -> tuple[str, list[str]]:
+) -> Comparison:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)
-        found = compare(systems, references, metrics=metrics, resamples=RESAMPLES)
-    return found.verdict.kind, [*found.verdict.systems]
+        return compare(systems, references, metrics=metrics, resamples=RESAMPLES)

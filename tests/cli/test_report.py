@@ -19,7 +19,7 @@ from tests.conftest import RunCli
 
 OPTIONS = (
     "--ref", "test.en", "--src", "test.de", "--model", "model", "--metrics", "rep,drop,bleu",
-    "--resamples", "200",
+    "--resamples", "400",
 )  # fmt: skip
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "repeating=repeating.en")
 

@@ -192,7 +192,7 @@ def test_the_gate(run_cli, folder):
     said = [line for line in result.stderr.splitlines() if ": worse: " in line]
     assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")
     assert "; most in segments " in said[0]
-    passed = run_cli(*line.split(), "rep=1000", "--resamples", 40, "-f", "json", cwd=folder)
+    passed = run_cli(*line.split(), "rep=1000", "--resamples", 80, "-f", "json", cwd=folder)
     assert json.loads(passed.stdout)["gate"]["passed"] is True
     swapped = run_cli(*arguments, "--baseline", "b", cwd=folder)
     assert json.loads(swapped.stdout)["gate"]["worse"] == []
@@ -203,7 +203,7 @@ def test_the_gate(run_cli, folder):
     [
         ("b --fail-if-worse rep=-1", "-1.0 is not in the range x>=0"),
         ("b --fail-if-worse chrf", "--fail-if-worse: metric 'chrf' is not one of rep"),
-        ("b --fail-if-worse rep --resamples 19", "19 resamples cannot show a difference: draw 20"),
+        ("b --fail-if-worse rep --resamples 19", "19 resamples cannot show a difference: draw 33"),
         ("--fail-if-worse rep", "needs a system beside the baseline"),
     ],
 )

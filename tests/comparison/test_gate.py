@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
+from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.significance import SignificanceTest, min_resamples
 from coverage_eval.repetition.rep import REP
@@ -59,7 +60,7 @@ def test_a_difference_that_is_not_significant_passes():
 @pytest.mark.parametrize(
     ("difference", "p_value", "is_worse"),
     [(0.0, 0.001, False), (1e-9, 0.001, True), (-1e-9, 0.001, False),
-     (0.1, 0.05, False), (0.1, 0.0499, True)],
+     (0.1, DECISIVE, False), (0.1, 0.0299, True)],
 )  # fmt: skip
 def test_a_gate_of_zero_needs_a_difference_below_the_level(
     comparison, difference, p_value, is_worse
@@ -94,7 +95,7 @@ def test_the_message_of_the_gate(comparison):
     assert "(-0.25)" in replace(item, difference=-0.25).describe("base").replace("−", "-")
     outcome = gate_as_dict(gate, worse)
     assert outcome["passed"] is False
-    assert outcome["level"] == 0.05
+    assert outcome["level"] == DECISIVE
     assert outcome["smallest_difference"] == {"rep": 0.5}
     assert outcome["worse"][0]["segments"][0]["segment"] == item.segments[0].segment
     assert gate_as_dict(gate, [])["passed"] is True
@@ -109,7 +110,7 @@ def test_with_fewer_resamples_no_difference_is_significant(systems, level):
 
 def test_a_gate_that_cannot_fail_is_refused(comparison):
     few = replace(comparison, test=SignificanceTest(resamples=40))
-    with pytest.raises(ValueError, match="40 resamples cannot show a difference: draw 240 or more"):
+    with pytest.raises(ValueError, match="40 resamples cannot show a difference: draw 400 or more"):
         find_worse(few, {"rep": 0.0})
     with pytest.raises(ValueError, match="metric 'drop' is not one of rep, bleu"):
         find_worse(comparison, {"drop": 0.0})

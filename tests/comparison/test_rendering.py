@@ -60,7 +60,8 @@ def test_on_a_terminal_the_table_has_two_lines_of_footnote_and_no_signature():
     assert tuple(brief[: blank[0]]) == found.verdict_sentences
     assert brief[blank[-1] + 1 :] == [
         "*: p < 0.05.",
-        "60 segments; low–high: 95% interval; p: against all, Holm-corrected for 2 tests.",
+        "60 segments; low–high: 95% interval; p: against all, Holm-corrected for 2 tests; verdict: "
+        "p < 0.03.",
     ]  # fmt: skip
     assert str(found) == "\n".join(brief)
 

@@ -21,7 +21,7 @@ from coverage_eval.comparison.facts import (
     LineFaults,
     PairTest,
 )
-from coverage_eval.comparison.pairs import make_tests
+from coverage_eval.comparison.pairs import DECISIVE, make_tests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import MAX_NAMED, RULES, decide
 from coverage_eval.core.significance import (
@@ -51,12 +51,18 @@ METRICS = {
 ERRORS = {"rep", "drop"}
 
 
-def situation(scores: Mapping[str, Mapping[str, float]], told: str = "", **more: object) -> Facts:
-    """Scores by metric and system; the pairs ``metric:better>worse`` that tests tell apart."""
+def situation(
+    scores: Mapping[str, Mapping[str, float]], told: str = "", marked: str = "", **more: object
+) -> Facts:
+    """Scores by metric and system; the pairs ``metric:better>worse`` that tests tell apart.
+
+    Tables mark others, which verdicts do not claim.
+    """
     systems = list(next(iter(scores.values()), "ab"))
-    named = [re.split("[:>]", item) for item in told.split()]
+    named = [tuple(re.split("[:>]", item)) for item in f"{told} {marked}".split()]
+    p_values = {**dict.fromkeys(named, 0.0404), **dict.fromkeys(named[: len(told.split())], 0.001)}
     tests = [
-        PairTest(metric, *pair, p_value=0.001 if [metric, *pair] in named else 0.5)
+        PairTest(metric, *pair, p_value=p_values.get((metric, *pair), 0.5))
         for metric, own in scores.items()
         for pair in (
             sorted(pair, key=lambda s: own[s], reverse=METRICS[metric].higher_is_better is True)
@@ -133,6 +139,11 @@ BY_HAND = [
     (
         "no_difference", situation({"bleu": BLEUS}), "no-difference", "",
         ["No difference that these texts can show."],
+    ),
+    (  # a star of the table is no claim
+        "no_difference", situation({"bleu": BLEUS}, marked="bleu:a>b"), "no-difference", "",
+        ["a has a better BLEU (80.00 against 60.00, p = 0.040), which may be chance: a verdict "
+         "asks for p < 0.03."],
     ),
     (
         "no_difference", situation({"bleu": BLEUS}, faults={"a": [TWO_LINES]}),
@@ -317,7 +328,7 @@ def test_the_headline_never_says_more_than_the_tests_and_faults():
         found = draw(random.Random(seed))
         verdict = decide(found)
         kinds.add(verdict.kind)
-        told = {tuple(test[:3]) for test in found.tests if test.p_value < 0.05}
+        told = {tuple(test[:3]) for test in found.tests if test.p_value < DECISIVE}
         sentences = write_verdict(verdict, found)
         said = " ".join(sentences)
         assert 1 <= len(sentences) <= 3, seed
@@ -433,7 +444,7 @@ def test_equal_systems_are_seldom_told_apart():
 
 def test_eleven_systems_can_differ():
     """55 pairs: with 1,000 resamples none could be significant after Holm's correction."""
-    assert min(holm([1 / 1001] * 55)) > 0.05
+    assert min(holm([1 / 1001] * 55)) > DECISIVE
     chance = random.Random(2)
     repeating = [f"{line} {line}" for line in REFERENCES[:100]]
     worse = {
@@ -466,7 +477,7 @@ def test_resamples_are_multiplied_up_to_their_maximum(systems, resamples, monkey
     assert resamples <= drawn[0] <= MAX_RESAMPLES
     least = tests.min_resamples()
     assert least is not None
-    assert (resamples < least) == (drawn[0] < min_resamples(tests.number, 0.05))
+    assert (resamples < least) == (drawn[0] < min_resamples(tests.number, DECISIVE))
 
 
 @pytest.mark.slow
@@ -482,7 +493,7 @@ def test_eight_systems_with_many_resamples_have_a_verdict(run_cli, tmp_path):
 @pytest.mark.parametrize(
     ("resamples", "size", "said"),
     [
-        (15, 200, "15 resamples cannot show a difference: draw 20 or more (--resamples)."),
+        (15, 200, "15 resamples cannot show a difference: draw 33 or more (--resamples)."),
         (0, 200, "Nothing was tested, because no resamples were drawn."),
         (1000, 5, "5 segments are too few to show a difference: p is at best 0.062."),
         (15, 5, "5 segments are too few to show a difference: p is at best 0.062."),
