@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import ROOT
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
@@ -35,6 +37,19 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+AXE = ROOT / "coverage_eval/comparison/report/frontend/node_modules/axe-core/axe.min.js"
+
+
+def violations(page: Page) -> list[tuple[str, str, str]]:
+    """What axe finds: the rule, the first place, and what it says."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make test-browser")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    places = [(item["id"], item["nodes"][0]) for item in found]
+    return [(rule, node["html"][:200], node.get("failureSummary")) for rule, node in places]
 
 
 class Reader:

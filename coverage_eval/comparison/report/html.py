@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -51,8 +51,11 @@ MAX_LINES = 10_000
 BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
 
+FEW_UNKNOWN = 0.01
+"""The share of words unknown to the model from which on it is said below the verdict."""
+
 MAX_LISTED = 8
-"""Words or n-grams of each system in a list."""
+"""Words or n-grams in a list."""
 
 
 @dataclass(frozen=True)
@@ -178,9 +181,10 @@ def _worth(comparison: Comparison) -> str:
         finds = " and ".join(trust.finds for trust in comparison.trust.values())
         clauses.append(f"This model {finds}")
     checks = comparison.measured.of(AlignedChecks)
-    if checks and checks.unknown_words:
-        share = percent(max(checks.unknown_words.values()))
-        clauses.append(f"{share} of the words are unknown to {'it' if clauses else 'the model'}")
+    unknown = max(checks.unknown_words.values(), default=0.0) if checks else 0.0
+    if unknown >= FEW_UNKNOWN:
+        model = "it" if clauses else "the model"
+        clauses.append(f"{percent(unknown)} of the words are unknown to {model}")
     return f"{'; '.join(clauses)}." if clauses else ""
 
 
@@ -224,38 +228,32 @@ def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     ]
     # All entries are asked for, because the lists have those that tell a system from the others.
     for table in break_down(result, names, max(1, result.segments) * 1_000_000):
-        rows, links = [], []
-        for system in result.systems:
-            for row in _most_special(table.rows, system)[:MAX_LISTED]:
-                rows.append(row)
-                view = {"found": table.name, "entry": str(row[1]), "whose": system}
-                links.append(urlencode(view))
+        rows = _most_special(table.rows)[:MAX_LISTED]
+        views = [{"found": table.name, "entry": str(row[1]), "whose": row[0]} for row in rows]
         if rows:
-            yield replace(table, rows=rows), links
+            yield replace(table, rows=rows), list(map(urlencode, views))
 
 
-def _most_special(rows: Sequence[tuple[Any, ...]], system: str) -> list[tuple[Any, ...]]:
-    """A system's rows of words that others have less often, by how much less; no punctuation.
+def _most_special(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows of words that other systems have less often, by how much less; no punctuation.
 
     Args:
         rows: Rows of a system, what is listed, and how often.
-        system: The system.
     """
-    counts: defaultdict[Any, dict[str, int]] = defaultdict(dict)
-    own = {}
+    totals: Counter[Any] = Counter()
+    counted = []
     for row in rows:
         at = next(index for index, cell in enumerate(row) if isinstance(cell, int))
-        entry = row[1:at]
-        counts[entry][row[0]] = row[at]
-        if row[0] == system and all(any(map(str.isalnum, word)) for word in row[1].split()):
-            own[entry] = row
-    others = {row[0] for row in rows} - {system}
-    excess = {}
-    for entry in own:
-        usual = sum(counts[entry].get(other, 0) for other in others) / max(1, len(others))
-        excess[entry] = counts[entry][system] - usual
-    special = sorted(own, key=lambda entry: -excess[entry])
-    return [own[entry] for entry in special if excess[entry] > 0]
+        totals[row[1:at]] += row[at]
+        counted.append((row, row[1:at], row[at]))
+    others = max(1, len({row[0] for row in rows}) - 1)
+    excess = [(count - (totals[entry] - count) / others, row) for row, entry, count in counted]
+    excess.sort(key=lambda item: -item[0])
+    return [
+        row
+        for more, row in excess
+        if more > 0 and all(any(map(str.isalnum, word)) for word in row[1].split())
+    ]
 
 
 Topic = tuple[str, Sequence[str], Sequence[str]]

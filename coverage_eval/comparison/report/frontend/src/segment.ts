@@ -70,7 +70,8 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
     "article",
     { class: isLong ? "segment long" : "segment", "aria-label": `Segment ${number}` },
     h("h3", {}, `Segment ${number}`),
-    source && h("div", { class: "source" }, text(source, marked)),
+    // A long one may have to be scrolled, by the keyboard, too.
+    source && h("div", { class: "source", tabindex: isLong ? "0" : null }, text(source, marked)),
     ...references.map((item) =>
       isLong ? h("details", { class: "fold" }, h("summary", {}, item.role), lineElement(item)) : text(item),
     ),
