@@ -15,16 +15,16 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from coverage_eval.comparison.padding import Won, padding_explains
-from coverage_eval.comparison.pairs import DECISIVE, PairTests
 from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.metric import Measure, Metric
-from coverage_eval.core.report import SIGNIFICANT
+from coverage_eval.core.report import DECISIVE, SIGNIFICANT
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import Pair, SignificanceTest
 from coverage_eval.documents.feature import Documents
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors, main_error
 
 if TYPE_CHECKING:
+    from coverage_eval.comparison.pairs import PairTests
     from coverage_eval.coverage.trust import Trust
 
 MANY_OUTPUTS = 0.02

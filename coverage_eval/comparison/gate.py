@@ -10,11 +10,10 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.facts import unusable_systems
-from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.comparison.sentences import write_obstacle
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import format_figure, format_p
+from coverage_eval.core.report import DECISIVE, format_figure, format_p
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.core.batches import Row, make_batches
 from coverage_eval.core.metric import Measure, Statistics
+from coverage_eval.core.report import DECISIVE
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import SignificanceTest, pair_tests
 from coverage_eval.core.text_metric import FixedMetric

@@ -2,8 +2,8 @@
 
 So among equal systems a comparison claims a difference in 3 of 100 cases at most, whatever their
 order and however the best one is picked, and table, verdict and gate have the same p-value for a
-difference. Resamples are multiplied so that the smallest p-value stays below :data:`DECISIVE` for
-any number of tests.
+difference. Resamples are multiplied so that the smallest p-value stays decisive for any number of
+tests.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from coverage_eval.core.metric import Formula, Statistics
+from coverage_eval.core.report import DECISIVE
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
@@ -23,10 +24,6 @@ from coverage_eval.core.significance import (
     min_resamples,
     pair_tests,
 )
-
-DECISIVE = 0.03
-"""Verdicts and gates claim a difference whose p-value is below this. Tables mark one below 0.05,
-which chance reaches in 5 of 100 comparisons: a sentence that people act upon should be surer."""
 
 _TESTS_PER_FACTOR = 25
 """Tests for which the resamples asked for are enough: 1,000 for 25 give p-values from 0.025."""

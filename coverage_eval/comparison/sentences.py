@@ -16,11 +16,10 @@ from coverage_eval.comparison.facts import (
     Obstacle,
     PairTest,
 )
-from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reason, Template
 from coverage_eval.core.checks import percent
 from coverage_eval.core.metric import Measure
-from coverage_eval.core.report import format_figure, format_p
+from coverage_eval.core.report import DECISIVE, format_figure, format_p
 from coverage_eval.outputs.named import KINDS
 
 MAX_SENTENCES = 3

@@ -12,7 +12,7 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.comparison.facts import Facts, collect_facts
-from coverage_eval.comparison.pairs import DECISIVE, PairTests
+from coverage_eval.comparison.pairs import PairTests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.checks import MIN_SEGMENTS
@@ -20,7 +20,16 @@ from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.machine import LazyRows
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, ScoreCell, Table
+from coverage_eval.core.report import (
+    DECISIVE,
+    NUMBERS,
+    PEOPLE,
+    ROWS,
+    Cell,
+    Report,
+    ScoreCell,
+    Table,
+)
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.trust import Trust

@@ -210,3 +210,12 @@ def test_errors_that_need_no_model_are_rejected_without_one(tmp_path, run_cli):
     assert closed.stderr.rstrip().endswith("segments 2, 3")
     for option in ("--trust", "--additions", "--sentence-level"):
         assert run_cli(*command, "--keep", str(good), option, check=False).returncode == 2
+
+
+def test_an_estimate_above_the_limit_that_complete_text_can_have_is_said_to_pass(
+    run_cli, demonstration, finder
+):
+    line = ("careful.en", "--src", "test.de", "--model", finder, "--fail-above", 2)
+    passed = run_cli("omissions", *line, cwd=demonstration)
+    assert float(passed.stderr.partition("estimate ")[2].partition("%")[0]) > 2
+    assert "limit 2%; complete text can have as much\n" in passed.stderr

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
-from coverage_eval.comparison.pairs import DECISIVE
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.core.report import DECISIVE
 from coverage_eval.core.significance import SignificanceTest, min_resamples
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged

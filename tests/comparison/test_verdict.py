@@ -21,9 +21,10 @@ from coverage_eval.comparison.facts import (
     LineFaults,
     PairTest,
 )
-from coverage_eval.comparison.pairs import DECISIVE, make_tests
+from coverage_eval.comparison.pairs import make_tests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import MAX_NAMED, RULES, decide
+from coverage_eval.core.report import DECISIVE
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
     Difference,

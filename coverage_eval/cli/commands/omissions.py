@@ -216,7 +216,8 @@ def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: flo
         f"limit {fail_above:g}%"
     )
     if not share.is_above:
-        say(message)
+        is_unsure = share.estimate > fail_above / 100
+        say(f"{message}; complete text can have as much" if is_unsure else message)
         return
     why = "the estimate is above the limit"
     if share.has_too_many_certain:
