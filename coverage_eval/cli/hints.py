@@ -194,7 +194,7 @@ def missing_column(
     """
     from coverage_eval.core.tables import TextTable, column_for
 
-    columns = {name: TextTable(name).names() for name in tables}
+    columns = {name: _texts_of(TextTable(name).names()) for name in tables}
     line = [*(ctx.find_root().obj or sys.argv[1:])]
     by_option = [flags.get(word) for word in ["", *line]]  # the parameter of the word before
     # Those that an option names first, since the others have what is left.
@@ -214,6 +214,12 @@ def missing_column(
         f"{', '.join(columns[table])}. Type: {shlex.join(['coverage-eval', *line])}",
         ctx,
     )
+
+
+def _texts_of(columns: Sequence[str]) -> list[str]:
+    """Those of some columns that may be texts: no object, and no list, of other columns."""
+    objects = {name.rpartition(".")[0] for name in columns}
+    return [name for name in columns if name not in objects]
 
 
 def how_to_segment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.errors import DataError
@@ -23,11 +23,11 @@ def read_array(file: FileText) -> list[Any] | None:
     A text may begin like JSON, and a file of JSON Lines does.
 
     Raises:
-        DataError: The file cannot be read, is one object over several lines, or an array of objects
-            that is damaged.
+        DataError: The file cannot be read, is one object over several lines or in ``.json``, or an
+            array of objects that is damaged.
     """
-    first = next(filter(str.strip, file.first_lines), "")
-    if not _BEGINNING.match(first) or is_object(first):
+    lines = [*filter(str.strip, file.first_lines), ""]
+    if not _BEGINNING.match(lines[0]) or (is_object(lines[0]) and not _is_one_object(file, lines)):
         return None
     text = "\n".join(file.lines(quietly=True))
     try:
@@ -45,13 +45,26 @@ def read_array(file: FileText) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
+def _is_one_object(file: FileText, lines: Sequence[str]) -> bool:
+    """Whether a line is one object, and no row of JSON Lines: it is all of a file ``.json``."""
+    is_alone = sum(map(bool, lines)) == 1
+    return is_alone and re.search(r"\.json(\.gz|\.zst)?$", str(file.path)) is not None
+
+
 def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
-    """The line that writes the rows of an object that has them in a list."""
+    """The line that writes the rows of an object: one of its lists, or its fields."""
     rows = (name for name, inner in value.items() if isinstance(inner, list) and inner)
     name = next((name for name in rows if all(isinstance(row, dict) for row in value[name])), None)
-    if name is None:
+    fields = list(value.values())
+    if name is not None:
+        rows_of = f".[{json.dumps(name)}][]"
+    elif len(fields) > 1 and all(isinstance(field, str) for field in fields):
+        rows_of = "to_entries[] | {id: .key, text: .value}"
+    elif all(isinstance(field, dict) and len(field) < len(fields) for field in fields):
+        rows_of = ".[]"
+    else:
         return ""
-    return f": jq -c '.[{json.dumps(name)}][]' {shlex.quote(str(file))} > ROWS.jsonl"
+    return f": jq -c {shlex.quote(rows_of)} {shlex.quote(str(file))} > ROWS.jsonl"
 
 
 def is_object(text: str) -> bool:
@@ -71,7 +84,7 @@ def holds_objects(file: FileText) -> bool:
         DataError: As :func:`read_array`.
     """
     lines = [line for line in file.first_lines if line.strip()][:2]
-    if lines and all(map(is_object, lines)):
+    if lines and all(map(is_object, lines)) and not _is_one_object(file, lines):
         return True
     array = read_array(file)
     return bool(array) and all(isinstance(item, dict) for item in array or ())

@@ -67,11 +67,28 @@ def test_a_look_ahead_says_nothing_twice(tmp_path):
     assert len(said) == 1
 
 
-def test_one_object_is_refused_with_the_line_that_writes_its_rows(tmp_path):
-    path = write(tmp_path / "all.json", json.dumps({"model": "x", "rows": ROWS}, indent=1))
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize(
+    ("value", "rows"),
+    [
+        ({"model": "x", "rows": ROWS}, ROWS),
+        ({"a": "a dog", "b": ""}, [{"id": "a", "text": "a dog"}, {"id": "b", "text": ""}]),
+        ({str(number): row for number, row in enumerate(ROWS)}, ROWS),
+    ],
+)
+def test_one_object_is_refused_with_the_line_that_writes_its_rows(tmp_path, value, rows, indent):
+    path = write(tmp_path / "all.json", json.dumps(value, indent=indent))
     line = refusal(path).partition("an object a line: ")[2].replace("ROWS.jsonl", "/dev/stdout")
     written = subprocess.run(line, shell=True, capture_output=True, check=True, text=True).stdout
-    assert [json.loads(row) for row in written.splitlines()] == ROWS
+    assert [json.loads(row) for row in written.splitlines()] == rows
+
+
+def test_the_column_to_type_is_a_text_and_no_object(tmp_path, run_cli):
+    rows = [{"hyp": {"text": text}, "ref": text} for text in TEXTS]
+    write(tmp_path / "a.json", json.dumps(rows))
+    said = run_cli("rep", "a.json", "a.json", cwd=tmp_path, check=False).stderr
+    typed = said.partition("Type: coverage-eval ")[2].split()
+    assert typed == ["rep", "a.json:COLUMN", "a.json:ref"]
 
 
 FAIRSEQ = (

@@ -42,7 +42,6 @@ from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.text_checks import TextChecks
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.coverage.training import add_omission_data
 from fast_align_wrapper import links as word_links
 
 _symmetrize_option = symmetrize_option(GROUPS[0])
@@ -117,6 +116,8 @@ def train(
                 findings.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
             echo_findings(combine_findings(findings, pairs.sample.source), strict=strict)
             if purpose == "omissions":
+                from coverage_eval.coverage.training import add_omission_data  # slow to import
+
                 add_omission_data(aligner, read_pairs, preparing)
             aligner.save(output)
     say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
