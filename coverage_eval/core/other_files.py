@@ -98,6 +98,9 @@ def what_it_is(beginning: bytes, path: object) -> str | None:
     advice = next((text for magic, text in _MAGIC.items() if beginning.startswith(magic)), None)
     if beginning.startswith(b"PK\x03\x04"):
         advice = _zipped(beginning, path)
+    if beginning[:1000].count(0) > len(beginning[:1000]) / 4:
+        encoding = "UTF-16LE" if beginning.startswith(b"\0", 1) else "UTF-16BE"
+        advice = advice or f"UTF-16 text; convert it: iconv -f {encoding} -t UTF-8 FILE > STEM.utf8"
     encoding = "utf-16" if beginning.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     text = beginning[:4096].decode(encoding, "replace")
     if found := re.match(r"\s*<([!?]?[A-Za-z]+)", text):

@@ -281,11 +281,8 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
     # In every loop some words come three times; most outputs have none, and need no detector.
     if len(keys) - len(set(keys)) < MIN_COUNT:
         return None
-    if whole := _whole_copies(keys):
-        pattern = "".join(tokens[: whole.period])
-        # Numbers without words are a row, a table or a scale.
-        if _DIGITS.search(pattern) is None or any(map(str.isalpha, pattern)):
-            return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
+    if (whole := _whole_copies(keys)) and not _is_row(tokens[: whole.period]):
+        return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
     if max(Counter(pairwise(keys)).values(), default=0) < MIN_COUNT:
         return None
     detector = LoopDetector(min_repeated=MIN_AT_END)
@@ -302,11 +299,19 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
             detector.reset()
         loop = replace(loop, start=first + loop.start, end=position)
         first = position - detector.position
+        if _is_row(tokens[loop.start : loop.start + loop.period]):
+            continue
         if longest is None or loop.end - loop.start >= longest.end - longest.start:
             longest = loop
     if longest is None or longest.end - longest.start - longest.period >= MIN_REPEATED:
         return longest
     return longest if longest.end >= len(tokens) - MAX_AFTER else None
+
+
+def _is_row(pattern: Sequence[str]) -> bool:
+    """Whether what is repeated is numbers without words: a row, a table or a scale."""
+    letters = "".join(pattern)
+    return _DIGITS.search(letters) is not None and not any(map(str.isalpha, letters))
 
 
 def _whole_copies(

@@ -143,6 +143,8 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('[{"h": "a"},\n', "is no whole JSON array: "),
         ('{\n "data": [{"h": "a"}]\n}\n', "is one JSON object; write its rows as JSON Lines"),
         ("h\tr\na\tb\n".encode("utf-16"), "is UTF-16 text; convert it: iconv"),
+        ("h\tr\na\tb\n".encode("utf-16-le"), "is UTF-16 text; convert it: iconv -f UTF-16LE"),
+        ("h\tr\na\tb\n".encode("utf-16-be"), "is UTF-16 text; convert it: iconv -f UTF-16BE"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
         (gzip.compress(b"h\n", mtime=0), "is a gzip file; give it a name that ends in .gz"),
         ('h\tr\na\tb\n"c\n', "line 3: 1 fields where the header has 2"),

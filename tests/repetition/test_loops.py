@@ -118,6 +118,8 @@ def test_ordinary_repetitions_are_no_loops(text):
         ("ja ja ja ja ja ja ja ja", "yes yes yes yes yes yes", None),
         ("ja " * 40, "yes yes yes yes yes yes", (1, 0)),
         ("see item 1 , item 2 , item 3 , item 4 , item 5 , item 6 , item 7 , item 8", "", (3, 1)),
+        ("- 1 - 1 - 1 - 1 - 1 - 1 - 1 - 1", "", None),
+        ("0 . 1 0 . 2 0 . 1 0 . 2 0 . 1 0 . 2 0 . 1 0 . 2", "", None),
         ("", "", None),
     ],
 )

@@ -29,7 +29,7 @@ from coverage_eval.cli.output_options import (
     output_to,
     scoring_options,
 )
-from coverage_eval.cli.parameters import InputFile
+from coverage_eval.cli.parameters import InputFile, ModelFile
 from coverage_eval.cli.score_report import Segments, score_report, segment_report
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
@@ -124,7 +124,7 @@ def train(
 
 
 @align.command("apply")
-@click.argument("model", type=InputFile())
+@click.argument("model", type=ModelFile())
 @texts("src", "tgt", pooled=True)
 @_symmetrize_option
 @strict_option
