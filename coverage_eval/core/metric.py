@@ -402,6 +402,11 @@ class Fitted(ABC):
         """What a figure of these texts is, where that depends on them; a footnote of tables."""
         return ""
 
+    @property
+    def flag_rule(self) -> str:
+        """What a flagged segment has, where other outputs decide that."""
+        return ""
+
     judges: ClassVar[bool] = False
     """Whether :meth:`explain` says how likely a segment is wrong, and the ``reason`` in detail."""
 

@@ -175,10 +175,17 @@ class FittedFlags(Fitted):
     @property
     def meaning(self) -> str:
         """Whether a figure counts flags, or what can be expected."""
-        if self.finder.compares:
-            rule = f"{FLAG_FACTOR:g} times the median of the others plus {FLAG_MARGIN:g}"
-            return f"% of outputs that score above {rule}"
+        if rule := self.flag_rule:
+            return f"% of outputs with {rule}"
         return f"% of outputs that can be expected to have an {self.metric.kinds[0].error}"
+
+    @property
+    def flag_rule(self) -> str:
+        """By how much a strength is above those of the other outputs, if they decide."""
+        if not self.finder.compares:
+            return ""
+        figure = self.metric.segment_figure
+        return f"a {figure} above {FLAG_FACTOR:g} times the others' median plus {FLAG_MARGIN:g}"
 
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""

@@ -65,7 +65,8 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli, corpus):
     flagged = sum(bool(row["reason"]) for row in rows(found))
     assert flagged == sum(float(row["probability"]) >= 0.5 for row in rows(found))
     text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
-    first = f"{flagged} of 200 segments are more likely wrong than not; {mean:.1f} (95% interval "
+    first = f"{flagged} of 200 segments are more likely wrong than not; "
+    first += f"Omissions {mean:.1f} (95% interval "
     assert text.startswith(first)
     assert "% of outputs that can be expected to have an omission" in " ".join(text.split())
     worst = run_cli(*arguments, "--sentence-level", "--worst", 5, "-f", "csv", cwd=corpus).stdout

@@ -319,8 +319,9 @@ def _contents(comparison: Comparison) -> ContentsRecord:
                 "figure": m.segment_figure or m.name,
                 "higherIsBetter": m.higher_is_better,
                 "flags": flags(m),
+                "rule": comparison.measured.fitted[name].flag_rule,
             }
-            for m in comparison.measured.metrics.values()
+            for name, m in comparison.measured.metrics.items()
         ],
         "kinds": list(_kinds(comparison)),
         "text": "source" if comparison.measured.has_source else "reference",

@@ -123,7 +123,8 @@ export class Browser implements Viewer {
     const listed = `${format(found)} of ${format(contents.segments)} segments`;
     if (!column?.flags) return listed;
     const flagged = format(column.flags.filter(Boolean).length);
-    return `${listed}; ${listedMetric(view, contents).name} flags ${flagged} of ${labelOf(view.whose, contents)}`;
+    const { name, rule } = listedMetric(view, contents);
+    return `${listed}; ${name} flags ${flagged} of ${labelOf(view.whose, contents)}${rule && `: ${rule}`}`;
   }
 }
 

@@ -76,7 +76,9 @@ export class Rows {
       const label = labelOf(name, contents);
       const dot = h("i", { class: "dot", style: `--system: ${contents.colours[contents.systems.indexOf(name)]}` });
       const part = { sort: metric.name, whose: name };
-      return this.sorter(`${metric.figure} of ${label}`, part, isWorstHigh(metric), dot, h("bdi", {}, label));
+      // A narrow column breaks a name behind a sign rather than inside a word.
+      const pieces = label.split(/(?<=[_.])/).flatMap((piece) => [piece, h("wbr")]);
+      return this.sorter(`${metric.figure} of ${label}`, part, isWorstHigh(metric), dot, h("bdi", {}, ...pieces));
     });
     this.head.replaceChildren(
       this.sorter("Number", { sort: "number" }, false, "#"),
