@@ -90,6 +90,7 @@ class Languages:
         source_words: Words that are frequent in the sources, and not in their translations.
         usual_words: Words that are frequent in the references.
         usual_letters: Letters that are frequent in the references, or else in the outputs.
+        are_long: Whether at least half of each system's outputs are long enough to tell a language.
     """
 
     sources: Sequence[str] = ()
@@ -99,6 +100,7 @@ class Languages:
     source_words: Set[str] = frozenset()
     usual_words: Set[str] = frozenset()
     usual_letters: Set[str] = frozenset()
+    are_long: bool = True
 
     @classmethod
     def learn(
@@ -137,10 +139,11 @@ class Languages:
             in_references.update(words if row.known_references else ())
             letters.update(set[str]().union(*(text.text for text in expected)))
         least = FREQUENT * len(rows)
+        by_system = list(zip(*long_outputs, strict=True))
         return cls(
             _some([source.text for source in sources]),
             _some(references),
-            [_some(texts) for texts in zip(*long_outputs, strict=True)],
+            list(map(_some, by_system)),
             _word_lists(vocabulary[1]) if vocabulary else (),
             {
                 word
@@ -149,6 +152,7 @@ class Languages:
             },
             {word for word, number in in_references.items() if number >= least},
             {letter for letter, number in letters.items() if number >= least},
+            all(2 * sum(map(bool, texts)) >= len(rows) for texts in by_system),
         )
 
     @cached_property
@@ -173,7 +177,7 @@ class Languages:
 
         If they are in that of the sources, they are copies, and the references are right.
         """
-        if not self.references:
+        if not (self.references and self.are_long):
             return False
         for texts in self.outputs:
             usual = sum(self._is_usual(ParsedSegment.of(text)) for text in texts)

@@ -145,6 +145,19 @@ def test_without_a_source_references_tell_the_language():
     assert "in de, and the outputs are in en" in said
 
 
+def test_one_long_output_does_not_tell_the_language_of_short_ones():
+    references = ["a house"] * 30 + ["the garden"]
+    for odd in (
+        "da " * 40,
+        "是" * 200,
+        "x,y," * 90,
+        "der große Hund läuft durch den schönen Garten",
+    ):
+        kinds, said = named({"h": [*references[:30], odd]}, references)
+        assert kinds["h"] <= {"loop", "wrong-language"}
+        assert "the outputs are in" not in said
+
+
 def test_real_captions_and_paragraphs(shared):
     data = shared / "data/multi30k-de-en"
     pairs = list(read_parallel(data / "test_2016_flickr.de", data / "test_2016_flickr.en"))  # type: ignore[arg-type]
