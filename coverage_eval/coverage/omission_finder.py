@@ -31,12 +31,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import chain, groupby, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
+from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import (
@@ -50,7 +50,7 @@ from coverage_eval.core.batches import (
     make_batches,
 )
 from coverage_eval.core.checks import combine_findings
-from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
+from coverage_eval.core.errors import DataError, warn_of
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
 from coverage_eval.core.tables import is_missing
@@ -60,10 +60,6 @@ from coverage_eval.coverage.found_segments import Checked, FoundSegment, FoundSe
 from coverage_eval.coverage.null_scores import (
     EXPECTED_SHARE,
     FLAG_PROBABILITY,
-    LETTER_TOKENIZERS,
-    LETTERS,
-    WITH_REFERENCES,
-    WITHOUT_REFERENCES,
     Adapted,
     WordRun,
     disjoint_runs,
@@ -71,18 +67,9 @@ from coverage_eval.coverage.null_scores import (
     p_value_of,
 )
 from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
-from coverage_eval.coverage.word_losses import (
-    MIN_MEDIAN_TEXTS,
-    by_length,
-    peer_medians,
-    sum_losses,
-    word_losses,
-)
+from coverage_eval.coverage.output_scorer import OutputScorer
 from coverage_eval.outputs.named import NamedError, NamedErrorFinder, is_certain, learn_named
 from coverage_eval.outputs.untranslated import overlapping
-
-if TYPE_CHECKING:
-    pass
 
 SourceAndOutput = tuple[str, "str | None"]
 """A source, and an output of it."""
@@ -118,28 +105,6 @@ _ERRORS = {"source": "omission", "target": "addition"}
 """What an error is called, by the side."""
 
 
-class ScoredBatch(NamedTuple):
-    """The outputs of a batch before they are judged: the systems', then the peers'.
-
-    Attributes:
-        losses: The losses of all words of the batch by all peers used, ``[outputs][words]``.
-        losses_alone: The losses without peers, which decide the flag.
-        sizes: The number of these words, ``[outputs, segments]``.
-        lengths: The number of each output's words, ``[outputs, segments]``.
-        scores, scores_alone, strengths: As :class:`FoundSegment` has them, ``[outputs, segments]``.
-        peer_medians: Likewise, ``[systems, segments]``.
-    """
-
-    losses: Sequence[Floats]
-    losses_alone: Sequence[Floats]
-    sizes: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    scores: Floats
-    scores_alone: Floats
-    strengths: Floats
-    peer_medians: Floats
-
-
 class Judged(NamedTuple):
     """What is said of the systems' outputs of a batch, ``[systems, segments]`` each.
 
@@ -166,16 +131,7 @@ def sample_of(rows: Sequence[Row]) -> RowSample:
     return RowSample(rows, [ONE_SYSTEM], references, "the source", peers)
 
 
-def check_finder(aligner: Aligner, peers: int | None) -> None:
-    """Raise if there can be no finder with these settings; see :class:`OmissionFinder`."""
-    if peers is not None:
-        require_integer("peers", peers, 0)
-    if not isinstance(aligner, ModelAligner):
-        check_aligner(aligner)
-        raise DataError("omissions need a model: links from files have no probabilities")
-
-
-class OmissionFinder:
+class OmissionFinder(OutputScorer):
     """Finds omissions, or additions, with a frozen model.
 
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
@@ -220,26 +176,11 @@ class OmissionFinder:
         far: Sequence[int] = (),
         model: OmissionModel | None = None,
     ) -> None:
-        if side not in SIDES:
-            raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
-        require_flag("referenced", referenced)
-        if referenced and side == "target":
-            raise ValueError("additions are found without references")
-        check_finder(aligner, peers)
-        assert isinstance(aligner, ModelAligner)
-        self.aligner, self.side = aligner, side
-        self.referenced, self.peers, self.far = referenced, peers, tuple(far)
-        self.model = model or OmissionModel.load(aligner, side)
-        self.scan = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
-        if not referenced and side == "source" and aligner.source_tokens.name in LETTER_TOKENIZERS:
-            self.scan = LETTERS
+        super().__init__(aligner, side, referenced=referenced, peers=peers, far=far, model=model)
         self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
         self.adaptations: tuple[Adapted, ...] = ()
         self.named: NamedErrorFinder | None = None
-        has_normal = self.model.granularities[0].normal is not None
-        self.expects_peers = not referenced and peers > 0 and not has_normal
-        self._may_compare = not (referenced or self.expects_peers) and peers >= MIN_MEDIAN_TEXTS
-        self.compares = self._may_compare
+        self.compares = self.may_compare
 
     def adapted(self, sample: RowSample) -> OmissionFinder:
         """This finder, adapted to what each system's outputs score in a sample, and what is usual.
@@ -364,13 +305,6 @@ class OmissionFinder:
                 raise DataError("the finder was made for rows with references, or without")
             yield from (found for found, *_ in self.judge(batch))
 
-    def requests(self) -> list[Request]:
-        """The coverages by the model of each granularity."""
-        return [
-            granularity.aligner.coverages(self.side, references=self.referenced)
-            for granularity in self.model.granularities
-        ]
-
     def judge(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system, with flags and probabilities.
 
@@ -481,68 +415,6 @@ class OmissionFinder:
             systems = [str(number) for number in range(len(batch.rows[0].hypotheses))]
             return learn_named(RowSample(batch.rows[:1], systems), self.aligner).request
         return self.named.request
-
-    def scored(self, batch: Batch) -> ScoredBatch:
-        """The outputs of a batch before they are judged, which are kept with the batch.
-
-        Raises:
-            DataError: Too few peers.
-        """
-        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
-        if key not in batch.computed:
-            systems = len(batch.rows[0].hypotheses)
-            peers = [self.peers_used(number, batch.rows[0]) for number in range(systems)]
-            answers = [batch.get(request) for request in self.requests()]
-            pairs = [
-                word_losses(granularity, self.side, items, batch.rows, peers)
-                for granularity, items in zip(self.model.granularities, answers, strict=True)
-            ]
-            losses_alone, losses = (
-                [np.mean(of_output, axis=0) for of_output in zip(*of_granularities, strict=True)]
-                for of_granularities in zip(*pairs, strict=True)
-            )
-            if self.expects_peers:
-                losses_alone[:systems] = losses[:systems]
-            lengths = np.array([item.lengths for item in answers[0]]).T
-            sizes = lengths
-            if self.side == "source":
-                sizes = np.broadcast_to([len(item.source) for item in answers[0]], lengths.shape)
-            scores_alone, strengths = sum_losses(losses_alone, sizes, self.scan.penalty)
-            scores, _ = sum_losses(losses, sizes, self.scan.penalty)
-            if self.side == "source" and self.peers >= MIN_MEDIAN_TEXTS:
-                usual = np.array([np.median(lengths[others], axis=0) for others in peers])
-                scores[:systems] = by_length(scores[:systems], lengths[:systems], usual)
-            medians = np.full((systems, len(batch.rows)), np.nan)
-            if self._may_compare:
-                medians, usual = peer_medians(batch.rows, peers, scores_alone, lengths)
-                if self.side == "source":
-                    alone = scores_alone[:systems]
-                    scores_alone[:systems] = by_length(alone, lengths[:systems], usual)
-            scored = ScoredBatch(
-                losses, losses_alone, sizes, lengths, scores, scores_alone, strengths, medians
-            )
-            batch.computed[key] = (scored,)
-        found: ScoredBatch = batch.computed[key][0]
-        return found
-
-    def peers_used(self, number: int, row: Row) -> list[int]:
-        """The peers that show what an output should have: positions among hypotheses, then peers.
-
-        Args:
-            number: The output's position among the hypotheses.
-            row: Any row of the texts.
-
-        Raises:
-            DataError: There are too few peers.
-        """
-        systems, left_out = len(row.hypotheses), {*self.far} - {number}
-        order = (*range(systems, systems + len(row.peers)), *range(systems))  # peers first
-        others = [index for index in order if index not in {number, *left_out}][: self.peers]
-        if len(others) + len(left_out) < self.peers:
-            raise DataError(
-                f"the finder was made for {self.peers} peers, but there are {len(others)}"
-            )
-        return others
 
 
 def _untranslated_marks(words: Words, is_left: Sequence[bool], strengths: Floats) -> list[Mark]:

@@ -27,8 +27,8 @@ from coverage_eval.coverage.omission_finder import (
     LEFT_OUT,
     MIN_PEERS,
     OmissionFinder,
-    check_finder,
 )
+from coverage_eval.coverage.output_scorer import check_finder
 from coverage_eval.documents.metrics import (
     EXTRA_KINDS,
     MISSING_KINDS,
