@@ -235,7 +235,7 @@ class LoopDetector:
             run.add(token, before, position, self._index % period if period in equal else None)
             if run.misses > (1 + run.equal // MIN_EQUAL if self.near else 0):
                 del self._runs[period]
-            elif shortest is None:
+            elif shortest is None and run.equal >= self.min_repeated:
                 shortest = self._loop(period, run, ends=period in equal)
         return shortest
 

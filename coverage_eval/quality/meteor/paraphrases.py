@@ -324,20 +324,16 @@ def _search(
             if table.paraphrases(phrase) is None:
                 break
             phrases.setdefault(phrase, []).append(start)
-    line = b" ".join(other)
     positions_of: dict[bytes, list[int]] = {}
     for position, word in enumerate(other):
         positions_of.setdefault(word, []).append(position)
     for phrase, starts in phrases.items():
         matches = []
         for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
-            # A quick test, which few paraphrases pass that do not occur.
-            if paraphrase in line:
+            if there := positions_of.get(paraphrase.partition(b" ")[0]):
                 words = paraphrase.split(b" ")
                 size = len(words)
-                starts_there = positions_of.get(words[0], ())
-                positions = [i for i in starts_there if other[i : i + size] == words]
-                if positions:
+                if positions := [i for i in there if other[i : i + size] == words]:
                     matches.append((number, size, tuple(positions)))
         if matches:
             yield tuple(starts), phrase.count(b" ") + 1, matches
