@@ -32,7 +32,7 @@ from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.metric import Fitted, Score, Statistics
 from coverage_eval.core.tables import is_missing, join_lines
-from coverage_eval.core.text_checks import find_unsegmented
+from coverage_eval.core.word_checks import find_unsegmented
 from coverage_eval.registry import make_metric
 
 try:

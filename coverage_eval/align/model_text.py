@@ -10,11 +10,6 @@ from typing import TYPE_CHECKING, Any
 from coverage_eval.core.batches import Blocks
 from coverage_eval.core.checks import MIN_SEGMENTS, SampledText
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.text_checks import (
-    is_unsegmented_script,
-    why_unsegmented,
-    why_untokenised,
-)
 from coverage_eval.core.texts import segments_of
 from coverage_eval.core.tokenizers import (
     SINK,
@@ -23,6 +18,11 @@ from coverage_eval.core.tokenizers import (
     Tokenizer,
     has_words,
     tokenize,
+)
+from coverage_eval.core.word_checks import (
+    is_unsegmented_script,
+    why_unsegmented,
+    why_untokenised,
 )
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import Progress, no_progress
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.text_checks import why_untokenised
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.word_checks import why_untokenised
 from coverage_eval.outputs.named import NamedErrors
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 

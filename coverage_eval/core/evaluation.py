@@ -16,7 +16,8 @@ from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import Progress, no_progress, parts
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.text_checks import TextChecks, find_unsegmented, look_for_missing_references
+from coverage_eval.core.text_checks import TextChecks, look_for_missing_references
+from coverage_eval.core.word_checks import find_unsegmented
 
 
 @dataclass(frozen=True)

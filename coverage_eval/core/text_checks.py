@@ -1,5 +1,7 @@
 """Checks of texts by themselves and beside each other, without a model.
 
+:mod:`coverage_eval.core.word_checks` has those of how they are split into words.
+
 Checks that compare shares need at least twenty segments.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from math import fsum
 from unicodedata import normalize
 
@@ -19,7 +21,6 @@ from coverage_eval.core.checks import (
     SampledText,
     SampledTexts,
     percent,
-    quote_token,
     run_checks,
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
@@ -29,8 +30,12 @@ from coverage_eval.core.line_order import (
     look_for_other_lengths,
     look_for_other_order,
 )
-from coverage_eval.core.metric import Metric
-from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer, segment_text
+from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.word_checks import (
+    look_for_other_words,
+    look_for_subwords,
+    look_for_unsplit_words,
+)
 
 # Blank and very short outputs
 
@@ -216,196 +221,6 @@ def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
                 yield Finding.of_text(
                     name, label, "convert all texts alike, to UTF-8 NFC", CheckId.CHARACTERS
                 )
-
-
-# Texts that are not split into the same words
-
-_TOKENISE = "tokenise all texts alike, or add --tokenize 13a"
-
-OTHERWISE_SPLIT = 0.04
-"""Words of one text that the other has only with a space inside ("do n't" for "don't"): 0.4% in
-outputs of real systems, 0.2% in Japanese from the same segmenter, 9% where long words were cut in
-two, 10 to 20% in untokenised text, 70% in text split into letters."""
-
-MAX_WORDS, MAX_LETTERS = 500, 5000
-"""The beginning of a segment in which words are looked for in pieces, however long it is."""
-
-
-def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
-    """Texts whose words are split in other places than those of the first reference."""
-    first, *more = texts.references
-    for text in [*texts.hypotheses, *more]:
-        if not text.has_enough:
-            continue
-        for whole, parts in ((text, first), (first, text)):
-            words, split = 0, []
-            for row, other_row in zip(whole.rows, parts.rows, strict=True):
-                known = set(other_row)
-                joined, spaced = (glue.join(other_row)[:MAX_LETTERS] for glue in ("", " "))
-                longer = [token for token in row[:MAX_WORDS] if len(token) > 1]
-                words += len(longer)
-                split += [t for t in longer if t not in known and t in joined and t not in spaced]
-            share = len(split) / max(words, MIN_CASED)
-            if share > OTHERWISE_SPLIT:
-                words_of = f"{percent(share)} of the words of {whole.name}"
-                example = quote_token(split[0])
-                yield Finding.of_text(
-                    text.name,
-                    f"{words_of}, such as {example}, are in more than one piece in {parts.name}",
-                    _TOKENISE,
-                    CheckId.OTHER_WORDS,
-                    explains={CheckId.OUT_OF_STEP},
-                )
-
-
-# A vocabulary of 30,000 subwords marks 2 to 30% of the tokens, SentencePiece and byte-level BPE
-# most of them. Plain text has none of the first three; "##" begins headings and rare hashtags, and
-# "Ġ" is a letter of Maltese.
-SUBWORD_MARKS = (
-    (re.compile(r".+@@"), 0.002),
-    (re.compile(r"▁.*"), 0.002),
-    (re.compile(r"￭.+|.+￭"), 0.002),
-    (re.compile(r"##\w+"), 0.01),
-    (re.compile(r"Ġ.*"), 0.2),
-)
-"""Tokens that a subword tokeniser has marked, and their smallest share in a text of subwords."""
-
-
-def look_for_subwords(texts: SampledTexts) -> Iterator[Finding]:
-    """Texts in subwords."""
-    for text in texts.all:
-        for shape, min_share in SUBWORD_MARKS:
-            marked = [token for token in text.counts if shape.fullmatch(token)]
-            number = sum(text.counts[token] for token in marked)
-            if number >= 2 and number >= min_share * text.tokens:
-                part = percent(number / text.tokens)
-                yield Finding.of_text(
-                    text.name,
-                    f"{part} of the tokens are subwords, such as {quote_token(marked[0])}",
-                    "join the subwords into words first",
-                    CheckId.SUBWORDS,
-                    explains=MISFITS | {CheckId.CASE},
-                )
-
-
-def look_for_unsplit_words(texts: SampledTexts) -> Iterator[Finding]:
-    """Texts that are not split into the words that are counted."""
-    for text in texts.all:
-        if label := why_unsegmented(text):
-            yield _unsegmented(text, label, is_source=text is texts.source)
-        if label := why_untokenised(text):
-            yield Finding.of_text(
-                text.name,
-                label,
-                _TOKENISE,
-                CheckId.UNTOKENISED,
-                explains={CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS},
-            )
-
-
-_PUNCTUATION = re.compile(r"[.,!?;:]")
-_GLUED_MARK = re.compile(r"\w\w[,;:!?]$")
-_GLUED_STOP = re.compile(r"\w\w\.$")
-GLUED_SEGMENTS = 0.3
-"""Segments with punctuation attached to a word, as a share of the segments with punctuation:
-tokenised text has below 1% (abbreviations), untokenised text 98%."""
-
-
-def why_untokenised(text: SampledText) -> str | None:
-    """The share of segments with punctuation attached to a word, if it is that of raw text."""
-    glued = punctuated = 0
-    for row in text.rows:
-        with_marks = [token for token in row if _PUNCTUATION.search(token)]
-        punctuated += bool(with_marks)
-        glued += any(map(_GLUED_MARK.search, with_marks)) or (
-            len(row) > 1 and _GLUED_STOP.search(row[-1]) is not None
-        )
-    if glued < MIN_SEGMENTS or glued <= GLUED_SEGMENTS * punctuated:
-        return None
-    return f"{percent(glued / punctuated)} of the segments have punctuation attached to words"
-
-
-def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[str, list[Finding]]:
-    """The metrics that count words which their tokeniser does not separate in these texts.
-
-    Returns:
-        By metric, a finding for each text that it needs and whose words are not separated.
-    """
-    found: dict[str, list[Finding]] = {}
-    by_tokenizer: dict[Tokenizer, SampledTexts] = {}
-    for name, metric in metrics.items():
-        if (words := metric.words) is None:
-            continue
-        texts = by_tokenizer.get(words) or _unspaced_texts(sample, words)
-        by_tokenizer[words] = texts
-        for text in texts.all:
-            is_source = text is texts.source
-            is_needed = not is_source or "sources" in metric.needs
-            if is_needed and (label := why_unsegmented(text)):
-                finding = _unsegmented(text, label, is_source=is_source)
-                found.setdefault(name, []).append(finding)
-    return found
-
-
-def _unspaced_texts(sample: RowSample, words: Tokenizer) -> SampledTexts:
-    """The texts of a sample in words; none if they have no letter of a script without spaces."""
-    has_letters = re.compile(UNSPACED_CHARACTER).search
-    texts = (
-        segment_text(text)
-        for row in sample.rows
-        for text in (*row.hypotheses, *row.references, row.source or "")
-    )
-    if not any(not text.isascii() and has_letters(text) for text in texts):
-        return SampledTexts()
-    return SampledTexts.tokenize(sample, words, words)
-
-
-_SPLITTERS = (("[\u3040-\u30ff]", "ja-mecab or char", "char"), ("[\u3400-\u9fff]", "zh", "zh"))
-"""Letters of Japanese and, beside none of them, of Chinese; the tokenisers to type, and the one of
-a model. Other scripts are split into letters."""
-
-
-def _unsegmented(text: SampledText, label: str, *, is_source: bool) -> Finding:
-    """What to do with a text whose words are not separated."""
-    letters = "".join(text.counts)
-    found = [names for script, *names in _SPLITTERS if len(re.findall(script, letters)) > 2]
-    names, name = found[0] if found else ("char", "char")
-    flags = f"--src-tokenize {name}" if is_source else f"--tokenize {name} --src-tokenize 13a"
-    return Finding.of_text(
-        text.name,
-        label,
-        f"words are no figure there: add --tokenize {names}; a model is trained with {flags}",
-        CheckId.UNSEGMENTED,
-        explains=MISFITS,
-    )
-
-
-MIN_UNSPACED_CHARACTERS = 30
-"""Characters in tokens of a script without spaces, from which on they tell whether they are words.
-"""
-
-UNSEGMENTED_CHARACTERS = 7.0
-"""Letters per token: segmented Japanese has 1.6, Chinese 1.7, Thai about 4; unsegmented text has 10
-to 40."""
-
-
-def why_unsegmented(text: SampledText) -> str | None:
-    """Letters per token if a text seems not to be split into words; None if it is."""
-    if not is_unsegmented_script(text):
-        return None
-    letters_of = {token: len(re.findall(UNSPACED_CHARACTER, token)) for token in text.counts}
-    tokens = sum(text.counts[token] for token, number in letters_of.items() if number)
-    letters = sum(text.counts[token] * number for token, number in letters_of.items())
-    size = sum(text.counts[token] * len(token) for token, number in letters_of.items() if number)
-    if size < MIN_UNSPACED_CHARACTERS or letters <= UNSEGMENTED_CHARACTERS * tokens:
-        return None
-    return f"{letters / tokens:.0f} letters per token in a script without spaces"
-
-
-def is_unsegmented_script(text: SampledText) -> bool:
-    """Whether a third of the tokens or more are in a script without spaces between words."""
-    tokens = sum(n for token, n in text.counts.items() if re.search(UNSPACED_CHARACTER, token))
-    return 0 < tokens >= text.tokens / 3
 
 
 def look_for_missing_references(sample: RowSample) -> Iterator[Finding]:

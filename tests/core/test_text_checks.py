@@ -19,9 +19,10 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity, warn_of
 from coverage_eval.core.line_order import LAGS, count_shared
-from coverage_eval.core.text_checks import LENGTH_CHECKS, MAX_LETTERS, WORD_CHECKS
+from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import tokenize
+from coverage_eval.core.word_checks import MAX_LETTERS
 from tests.core.corrupt import (
     Rows,
     blank,
