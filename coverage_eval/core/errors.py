@@ -7,7 +7,8 @@ aligner raises ``fast_align_wrapper.AlignerError``.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from numbers import Integral
 from typing import NamedTuple
@@ -42,14 +43,23 @@ class DataError(CoverageEvalError, ValueError):
 class UnequalLinesError(DataError):
     """Texts whose lines should belong together have unequal numbers of lines.
 
+    The message names the texts that differ from most, and the first one of those.
+
     Args:
-        message: What is said.
-        counts: The number of lines of each text, by its name in messages.
+        counts: The name of each text in messages, and its number of lines.
+        advice: What to do.
     """
 
-    def __init__(self, message: str, counts: Mapping[str, int] | None = None) -> None:
-        super().__init__(message)
-        self.counts = dict(counts or {})
+    def __init__(self, counts: Sequence[tuple[str, int]], advice: str) -> None:
+        ((usual, _),) = Counter(number for _, number in counts).most_common(1)
+        first = next(index for index, (_, number) in enumerate(counts) if number == usual)
+        listed = ", ".join(
+            f"{name} has {number}"
+            for index, (name, number) in enumerate(counts)
+            if number != usual or index == first
+        )
+        super().__init__(f"unequal numbers of lines: {listed}; {advice}")
+        self.counts = dict(counts)
 
 
 class MissingDependencyError(CoverageEvalError, ImportError):

@@ -267,11 +267,9 @@ def zip_lines(
             counts = [count] * len(names)
             for rest in chain([row], rows):
                 counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
-            parts = [f"{name} has {n}" for name, n in zip(names, counts, strict=True)]
             raise UnequalLinesError(
-                f"unequal numbers of lines: {', '.join(parts)}; "
+                list(zip(names, counts, strict=True)),
                 "line N of one file must belong to line N of the other",
-                dict(zip(names, counts, strict=True)),
             )
         yield row
     if count < 0 and empty:

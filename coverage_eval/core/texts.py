@@ -266,8 +266,7 @@ def _in_step(texts: Sequence[Text], streams: Sequence[Iterator[Any]]) -> Iterato
         yield from zip_lines(names, streams, empty=empty)
     except UnequalLinesError as error:
         if advice := _blank_lines(texts, error.counts):
-            listed = ", ".join(f"{name} has {count}" for name, count in error.counts.items())
-            raise UnequalLinesError(f"unequal numbers of lines: {listed}; {advice}") from None
+            raise UnequalLinesError([*error.counts.items()], advice) from None
         raise
 
 

@@ -110,6 +110,12 @@ class TestParallel:
         with pytest.raises(DataError, match=re.escape(expected)):
             list(read_parallel(one, two))
 
+    def test_of_many_files_only_those_that_differ_are_named(self, tmp_path):
+        files = [write(tmp_path / f"{n}", b"x\n" * (5 - (n == 3))) for n in range(6)]
+        expected = f"lines: {files[0]} has 5, {files[3]} has 4; line N of one file"
+        with pytest.raises(DataError, match=re.escape(expected)):
+            list(read_parallel(*files))
+
     @pytest.mark.parametrize("other", ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
     def test_two_names_of_standard_input(self, other):
         with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
