@@ -160,12 +160,13 @@ def _prepare_process() -> None:
 
 
 def _show_usage(error: click.ClickException) -> None:
-    """Show an error as click does, but escape the control characters of the command line."""
-    text = io.StringIO()
+    """Show how a command is called, as click does, and the error as all others are shown."""
+    text, message = io.StringIO(), error.format_message()
     error.show(text)
-    lines = map(escape_controls, text.getvalue().rstrip().split("\n"))
-    sys.stderr.writelines(f"{wrap(line, sys.stderr)}\n" for line in lines)
-    sys.stderr.flush()
+    usage = text.getvalue().removesuffix(f"Error: {message}\n")
+    lines = map(escape_controls, usage.rstrip().split("\n"))
+    sys.stderr.writelines(f"{wrap(line, sys.stderr)}\n" for line in lines if usage)
+    say(" ".join(message.split("\n")), "error")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -69,7 +69,7 @@ def runs(run_cli: RunCli, folder: Path, suggestion: str) -> bool:
 def test_lines_that_errors_suggest_run(run_cli, folder, mistake):
     done = run_cli(*mistake.split(), cwd=folder, check=False)
     assert done.returncode in {1, 2}
-    for suggestion in _LINE.findall(done.stderr.split("Error: ")[-1].split("error: ")[-1]):
+    for suggestion in _LINE.findall(done.stderr.split("error: ")[-1]):
         assert runs(run_cli, folder, suggestion.strip())
 
 

@@ -139,7 +139,7 @@ def test_messages_about_the_command_line(run_cli, folder):
         (NASTY,),
         ("compare", "--ref", "ref", "hyp", "--baseline", NASTY),
     ):
-        assert "Error: " in messages(run_cli, *arguments, cwd=folder)
+        assert "error: " in messages(run_cli, *arguments, cwd=folder)
 
 
 def test_a_reader_that_stops_early_is_no_error_and_a_full_disk_is(run_cli, folder):

@@ -45,7 +45,7 @@ def test_inputs_and_outputs_are_different_files(run_cli, folder, command, messag
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     result = run_cli(*command.split(), cwd=folder, check=False)
     assert (result.returncode, result.stdout) == (2, "")
-    assert f"Error: {message}" in result.stderr
+    assert f"error: {message}" in result.stderr
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
