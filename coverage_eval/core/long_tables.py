@@ -9,6 +9,7 @@ error as in MQM, count once.
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -25,6 +26,9 @@ _SYSTEM_NAME = re.compile(r"\S+( \S+){,3}")
 
 _SEGMENTS = ("segment", "segment_id", "seg_id", "seg", "docsegid", "globalsegid")
 _DOCUMENTS = ("doc", "doc_id", "docid", "document", "document_id")
+
+_MAY_NAME_SYSTEMS = re.compile("sys|model|engine|provider|translator", re.IGNORECASE)
+"""What columns of systems are called elsewhere."""
 
 _ERROR_MARKS = re.compile("</?v>")
 """What MQM's annotators put around an error, which differs from rater to rater."""
@@ -185,12 +189,28 @@ def check_one_system(table: TextTable, column: str) -> None:
 
     Raises:
         DataError: The message has the line that compares the systems.
+
+    Warns:
+        CorpusWarning: Another column seems to have the systems' names.
     """
-    if not isinstance(table, _View) and find_systems(table):
+    if isinstance(table, _View):
+        return
+    if find_systems(table):
         raise DataError(
             f"{table.name}: has a row for each segment and system (its column {SYSTEM!r} has "
             f"several values); type: {how_to_compare(table, column)}"
         )
+    is_text = Path(table.path).suffix.lower() != ".parquet"
+    if is_text and not any(map(_MAY_NAME_SYSTEMS.search, table.file.first_lines[:1])):
+        return  # without reading more
+    for name in filter(_MAY_NAME_SYSTEMS.search, table.names()):
+        if name != column and (found := find_systems(table, name)) and found.keys:
+            message = (
+                f"{table.name}: seems to have a row for each segment and system (in its column "
+                f"{name!r}), and all rows count as one text; to tell the systems apart, type: "
+                f"{how_to_compare(table, column)} --systems-in {shlex.quote(name)}"
+            )
+            warnings.warn(message, CorpusWarning, stacklevel=2)
 
 
 def how_to_compare(table: TextTable, column: str) -> str:

@@ -178,7 +178,8 @@ class TextTable:
             return "parquet", iter(())
         if array := read_array(self.file):
             return "array", iter(array)
-        lines = self.file.lines()
+        # CSV has carriage returns at line ends (RFC 4180), and other tables from Excel, too.
+        lines = self.file.lines(quietly=True)
         first = next(lines, None)
         if first is None:
             raise DataError(self._at("the file is empty"))

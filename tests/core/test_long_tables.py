@@ -135,6 +135,9 @@ def test_commands_take_the_systems_or_the_rows(run_cli, tmp_path, column):
         done = run_cli("align", "train", "t.jsonl:source", "t.jsonl:mt", "-o", "m", cwd=tmp_path)
         assert "trained on 12 pairs" in done.stderr
     else:
+        warned = run_cli("rep", "t.jsonl:mt", "t.jsonl:mt", cwd=tmp_path)
+        line = " ".join(warned.stderr.split()).partition("type: coverage-eval ")[2]
+        assert line.partition(" coverage-eval")[0].endswith("--systems-in model")
         wrong = run_cli("compare", "t.jsonl:mt", "--src", "t.jsonl:source", "--systems-in", "mt",
                         cwd=tmp_path, check=False)  # fmt: skip
         assert wrong.returncode == 2 or "no table has systems" in wrong.stderr

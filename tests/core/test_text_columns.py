@@ -285,7 +285,8 @@ def test_names_that_repeat_are_systems(tmp_path, names, order):
 
 def test_line_ends_of_other_systems(tmp_path):
     path = write(tmp_path / "t", b"\xef\xbb\xbfh\tr\r\na\tb\r\nc\td\r\n")
-    with pytest.warns(CorpusWarning, match="line 1 ends in a carriage return"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # CSV has such line ends
         assert list(TextTable(path).texts("rh")) == [("b", "a"), ("d", "c")]
     inside = write(tmp_path / "j", json_lines({"h": ["a\r", "b\rc", "d\r"]}))
     with pytest.warns(CorpusWarning) as caught:
