@@ -2,9 +2,10 @@ r"""Files of links, read in step and checked against the texts and links they be
 
 Each line has the links of a pair in Pharaoh's form, ``0-0 1-2``: source-target, positions from 0.
 What aligners and gold sets add is read, too: the texts of the pair before ``|||``, scores after a
-tab or ``|||`` or behind each link (``0-0:0.9`` or ``0-0/0.9``), and ``3p4``, ``3?4`` or ``*3-4``
-for a possible link. Files of the NAACL 2003 shared task have a line for each link, ``sentence
-source target S|P``, counted from 1; a position 0 is no word, and is left out.
+tab or ``|||`` or behind each link (``0-0:0.9`` or ``0-0/0.9``), ``3p4``, ``3?4`` or ``*3-4``
+for a possible link, and ``3s4`` for a sure one. Files of the NAACL 2003 shared task have a line
+for each link, ``sentence source target S|P``, counted from 1; a position 0 is no word, and is left
+out.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LinkSource: TypeAlias = "PathLike | Text | Sequence[Collection[Link]]"
 
 _TEXT = (str, os.PathLike, Text)
 
-_MARKED = re.compile(r"(?<!\S)(\*?)(\d{1,9})([-p?])(\d{1,9})(?:[:/][\d.eE+-]+)?(?!\S)", re.ASCII)
+_MARKED = re.compile(r"(?<!\S)(\*?)(\d{1,9})([-sp?])(\d{1,9})(?:[:/][\d.eE+-]+)?(?!\S)", re.ASCII)
 """A link with a mark, or with a score behind it."""
 
 _NUMBERED = re.compile(
@@ -207,7 +208,7 @@ def _parse(line: str, where: str) -> Gold:
 
 
 def _if_sure(link: re.Match[str]) -> str:
-    return f"{link[2]}-{link[4]}" if link[3] == "-" and not link[1] else ""
+    return f"{link[2]}-{link[4]}" if link[3] in "-s" and not link[1] else ""
 
 
 def _are_segments(listed: Sequence[Any]) -> bool:

@@ -67,8 +67,8 @@ _MARKUP = {
 _LINKS = r"\d+-\d+( \d+-\d+)*"
 _WEIGHTS = r"[\d.e-]+(,[\d.e-]+)+( [\d.e-]+(,[\d.e-]+)+)*"
 _LINES = {
-    r"[HD]-\d+\t-?[\d.einf+-]+\t.*": "fairseq's log; write its outputs in order: grep '^D-' FILE | "
-    "cut -c3- | sort -s -n -u -k1,1 | cut -f3 > STEM.hyp (H- where there is no D-)",
+    r"[HD]-\d+\t-?[\d.einf+-]+\t.*": "fairseq's log; write its outputs in order: (grep '^D-' "
+    "FILE || grep '^H-' FILE) | cut -c3- | sort -s -n -u -k1,1 | cut -f3 > STEM.hyp",
     r"(\[.*\] ?)?(SENT|PRED) \d+: .*": "OpenNMT's log; write its outputs: sed -n 's/^.*PRED "
     "[0-9]*: //p' FILE > STEM.hyp",
 }

@@ -93,6 +93,25 @@ def look_for_blanks(texts: SampledTexts) -> Iterator[Finding]:
             )
 
 
+MISSING_VALUES = ("None", "nan", "NaN", "null")
+"""What programs write for a text that is missing."""
+
+
+def look_for_missing_values(texts: SampledTexts) -> Iterator[Finding]:
+    """Texts that are the word for a missing value where another text has words."""
+    for text in texts.all:
+        rows = [i for i, row in enumerate(text.rows) if len(row) == 1 and row[0] in MISSING_VALUES]
+        rows = [i for i in rows if any(len(t.words[i]) >= MIN_WORDS for t in texts.all)]
+        if rows:
+            value = text.rows[rows[0]][0]
+            yield Finding.of_text(
+                text.name,
+                f"'{value}' is the whole text where others have words ({len(rows):,} times, "
+                f"first in segment {texts.lines[rows[0]]:,})",
+                "it is scored as a word; if it stands for a missing text, leave the line blank",
+            )
+
+
 def _expected_length(texts: SampledTexts, text: SampledText) -> tuple[str, float, float]:
     """The text to compare an output's length with, its bytes, and the smallest share of them."""
     others = [other for other in texts.hypotheses if other is not text]
@@ -248,6 +267,7 @@ COMMON_CHECKS = (
     Check(look_for_case, min_tokens=MIN_CASED),
     Check(look_for_little_text),
     Check(look_for_blanks),
+    Check(look_for_missing_values),
     Check(look_for_other_words, MIN_SEGMENTS, needs_references=True),
     Check(look_for_other_order, MIN_SEGMENTS),
 )

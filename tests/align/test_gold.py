@@ -71,9 +71,9 @@ def test_malformed_gold_lines_are_errors(tmp_path, text, message):
 def test_links_and_gold_links_are_of_the_same_pairs(tmp_path):
     links, gold = tmp_path / "links", tmp_path / "gold"
     links.write_text("0-0\n1-1\n")
-    gold.write_text("0p0\n\n")
+    gold.write_text("0s0 1p0\n\n")
     assert list(read_with_gold(links, gold)) == [
-        (((0, 0),), Gold((), ((0, 0),))),
+        (((0, 0),), Gold(((0, 0),), ((0, 0), (1, 0)))),
         (((1, 1),), Gold((), ())),
     ]
     for text, count in (("0-0\n", 1), ("\n\n\n", 3)):

@@ -116,6 +116,8 @@ SGM = '<refset setid="x">\n<doc>\n<seg id="1"> a house </seg>\n<seg id="2">he &a
     ("name", "data", "what", "written"),
     [
         ("gen.log", FAIRSEQ, "fairseq's log", "a house\nhe sleeps\n"),
+        ("h.log", "H-1\t-0.5\the sleeps\nH-0\t-1e-05\ta house\n", "fairseq's log",
+         "a house\nhe sleeps\n"),
         ("o.log", "x\nSENT 1: ['a']\nPRED 1: a house\nPRED SCORE: -1.2\n", "log", "a house\n"),
         ("best", "0 ||| a house ||| F0= -1 ||| -1\n0 ||| the house ||| F0= -2 ||| -2\n"
          "1 ||| he ||| F0= -1 ||| -1\n", "an n-best list", "a house\nhe\n"),
@@ -145,7 +147,7 @@ def test_other_files_are_called_what_they_are_with_a_line_that_runs(
     if written is None:
         return
     line = message.split(": ", 2)[2] if "(TMX)" not in message else message.split("columns: ")[1]
-    line = line.partition("; then name")[0].partition(" (H-")[0]
+    line = line.partition("; then name")[0]
     command, _, target = line.rpartition(" > ")
     assert Path(target.strip("'")).parent == tmp_path
     ran = subprocess.run(command, shell=True, capture_output=True, check=True, text=True)

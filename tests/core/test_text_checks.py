@@ -394,3 +394,13 @@ def test_any_tokens_give_the_same_findings_of_one_line_each(rows, n):
     seen = [findings(sample(columns[0], columns[1], a=columns[2], b=columns[3])) for _ in range(2)]
     assert seen[0] == seen[1]
     assert all(len(finding.message.splitlines()) == 1 for finding in seen[0])
+
+
+@pytest.mark.parametrize("value", ["None", "nan", "NaN", "null"])
+def test_a_value_that_stands_for_a_missing_text_is_named_in_any_text(value):
+    spoiled = [*targets()[:7], [value], *targets()[8:]]
+    said = f"'{value}' is the whole text where others have words (1 times, first in segment 8)"
+    assert said in messages(sample(None, spoiled, hyp=OUTPUT))
+    assert said in messages(sample(None, targets(), hyp=[*OUTPUT[:7], [value], *OUTPUT[8:]]))
+    everywhere = [[*rows[:7], [value], *rows[8:]] for rows in (targets(), OUTPUT)]
+    assert said not in messages(sample(None, everywhere[0], hyp=everywhere[1]))

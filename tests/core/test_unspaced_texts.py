@@ -17,6 +17,7 @@ OTHER = ["这家公司忘记了一张地图和两本很大的书。", "他们在
 JAPANESE = ["猫は家で寝ているので、私たちは静かに本を読むことにしました。"]
 THAI = ["แมวนอนหลับอยู่ในบ้านเพราะฉะนั้นเราจึงอ่านหนังสือเงียบๆ"]
 KHMER = ["ឆ្មាកំពុងដេកនៅក្នុងផ្ទះដូច្នេះយើងអានសៀវភៅដោយស្ងៀមស្ងាត់"]
+SUBTITLES = ["今天天气很好。", "我喜欢你。", "好的。"] * 9
 SCORES = {
     "bleu": ce.bleu, "ter": ce.ter, "rep": ce.rep, "letters": ce.letter_rep, "meteor": ce.meteor,
 }  # fmt: skip
@@ -26,7 +27,11 @@ SCORES = {
 @pytest.mark.parametrize(
     ("text", "advice"),
     [(CHINESE, "--tokenize zh;"), (JAPANESE, "--tokenize ja-mecab or char;")]
-    + [(text, "--tokenize char;") for text in (THAI, KHMER, [*THAI, "", "a"])],
+    + [(text, "--tokenize char;") for text in (THAI, KHMER, [*THAI, "", "a"])]
+    + [
+        (SUBTITLES, "--tokenize zh;"),
+        (["今日はいいね。", "うん、そうだね。"] * 9, "--tokenize ja"),
+    ],
 )
 @pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 def test_text_that_is_not_split_has_no_score_but_a_line_to_type(metric, text, advice):
@@ -39,6 +44,11 @@ def test_text_that_is_not_split_has_no_score_but_a_line_to_type(metric, text, ad
     "text",
     [
         [" ".join(text) for text in CHINESE],  # split into letters
+        [
+            "中华人民共和国 的 主席 今天 在 北京 会见 了 外国 客人 。",
+            "プログラミング は 楽しい です",
+        ]
+        * 9,
         ["他们买了帽子"],  # too short to tell
         ["Tōkyō (東京都千代田区) is a city , and 北海道 is an island"],
         ["고양이가 집에서 자고 있어서 우리는 조용히 책을 읽기로 했습니다 ."],
