@@ -1,6 +1,6 @@
 """Evidence on real text: ``make evidence`` measures it, and writes tables, page and pictures.
 
-    python notebooks/evidence DATA    # measures and writes tables/*.csv; 15 minutes
+    python notebooks/evidence DATA    # measures and writes tables/*.csv; 20 minutes
     python notebooks/evidence         # fills ../evidence.md from page.md and the tables, and draws
 
 DATA is a folder with the corpora ``multi30k-de-en`` and ``small-enja``, and ``wmt23-en-de`` if it

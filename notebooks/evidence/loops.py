@@ -72,7 +72,8 @@ def texts(data: Path) -> Iterator[tuple[str, list[list[str]]]]:
             yield f"{corpus}, {language}", [PIECES.findall(line) for line in lines]
     wmt = data / "wmt23-en-de" / "outputs.tsv"
     if wmt.exists():
-        rows = sorted(line.split("\t")[:4] for line in [*read_segments(wmt)][1:])
+        with wmt.open(encoding="utf-8") as file:
+            rows = sorted(line.split("\t")[:4] for line in [*file][1:])
         yield "WMT23, eight systems, de", [PIECES.findall(row[3]) for row in rows]
     yield "own lists and verses", [text.split() for text in lists_and_verses()]
 
