@@ -289,10 +289,10 @@ def _why_outside(
     return "; ".join([*reasons, "are these the links of this text, in this tokenisation?"])
 
 
-_FROM_ZERO = r"s/(\d+)(\D)(\d+)/($1-1).$2.($3-1)/ge"
+_FROM_ZERO = r"s/(\d+)([-sp?])(\d+)/($1-1).$2.($3-1)/ge"
 """The program of Perl that makes links count from 0."""
 
-_SWAPPED_LINKS = r"s/(\d+)(\D)(\d+)/$3$2$1/g"
+_SWAPPED_LINKS = r"s/(\d+)([-sp?])(\d+)/$3$2$1/g or s/^(\d+\s+\K)(\d+)(\s+)(\d+)/$4$3$2/"
 """The program of Perl that swaps the sides of links."""
 
 

@@ -25,6 +25,9 @@ _SYSTEM_NAME = re.compile(r"\S+( \S+){,3}")
 """The name of a system: no more than four words, whereas a prompt is a sentence."""
 
 _SEGMENTS = ("segment", "segment_id", "seg_id", "seg", "docsegid", "globalsegid")
+_IDS = ("id", "uid", "key", "line", "sentence", "sentence_id", "sid", "index")
+"""Columns that name segments if their values repeat, else rows."""
+
 _DOCUMENTS = ("doc", "doc_id", "docid", "document", "document_id")
 
 _MAY_NAME_SYSTEMS = re.compile("sys|model|engine|provider|translator", re.IGNORECASE)
@@ -54,6 +57,10 @@ class LongTable:
         self.keys = [name for name in names if name.lower() in (*_SEGMENTS, *_DOCUMENTS)]
         if not any(name.lower() in _SEGMENTS for name in self.keys):
             self.keys = []
+            for name in names:
+                if name.lower() in _IDS:
+                    values = [str(row.get(name)) for _, row in table.rows([column], only=False)]
+                    self.keys += [name] if len({*values}) < len(values) else []
         self.has_marks = "severity" in names
         systems_of: dict[Hashable, set[str]] = {}
         systems: Counter[str] = Counter()

@@ -131,8 +131,10 @@ def test_links_that_count_or_point_otherwise_are_named_wherever_links_are_read(
     write_lines(tmp_path / "src", ["a b c d"] * 40)
     write_lines(tmp_path / "hyp", ["x y z v"] * 40 if change == "from one" else ["x y z"] * 40)
     given = ("--src", "src", "--ref-links", "links", "--links", "other")
-    said = {"swapped": "perl -pe 's/(\\d+)(\\D)(\\d+)/$3$2$1/g' other > NEW",
-            "from one": "s/(\\d+)(\\D)(\\d+)/($1-1).$2.($3-1)/ge' other > NEW"}[change]  # fmt: skip
+    said = {"swapped": "perl -pe 's/(\\d+)([-sp?])(\\d+)/$3$2$1/g or "
+            "s/^(\\d+\\s+\\K)(\\d+)(\\s+)(\\d+)/$4$3$2/' other > NEW",
+            "from one":
+            "s/(\\d+)([-sp?])(\\d+)/($1-1).$2.($3-1)/ge' other > NEW"}[change]  # fmt: skip
     if change == "swapped":  # three words of the output, four of the source
         write_lines(tmp_path / "other", ["0-0 1-3"] * 40)
         write_lines(tmp_path / "links", ["0-0 3-1"] * 40)
@@ -205,3 +207,24 @@ def test_bad_input_is_one_line_and_status_1(files, tmp_path, run_cli, arguments,
 )
 def test_wrong_usage_is_status_2(files, run_cli, arguments, message):
     assert message in error_of(run_cli, 2, *arguments, cwd=files)
+
+
+def test_the_line_that_swaps_links_runs_on_naacls_format_and_on_links_with_scores(
+    tmp_path, run_cli
+):
+    links = [*(["0-1 1-0 2-3", "0-2", "1-0 3-1", "0-0 2-1"] * 10)]
+    pairs = [[link.split("-") for link in line.split()] for line in links]
+    write_lines(tmp_path / "links", links)
+    numbered = [
+        f"{i} {int(t) + 1} {int(s) + 1} S" for i, line in enumerate(pairs, 1) for s, t in line
+    ]
+    scored = [" ".join(f"{t}-{s}:0.93" for s, t in line) for line in pairs]
+    for other in (numbered, scored):
+        write_lines(tmp_path / "other", other)
+        said = run_cli("align", "aer", "other", "links", cwd=tmp_path, check=False).stderr
+        line = re.search(r"perl -pe '.*' ", said)[0]
+        swapped = subprocess.run(
+            f"{line} other", shell=True, cwd=tmp_path, text=True, stdout=-1, check=True
+        )
+        (tmp_path / "new").write_text(swapped.stdout)
+        assert run_cli("align", "aer", "new", "links", "-b", cwd=tmp_path).stdout == "0.00\n"

@@ -20,6 +20,7 @@ OUTPUTS = {"A": ["a house", "a dog", "the house", "a cat cat"], "B": ["a", "b b"
 KEYS: dict[str, Any] = {
     "segment": lambda n: {"segment": n},
     "seg_id": lambda n: {"seg_id": f"s{n}"},
+    "id": lambda n: {"id": n},
     "doc and seg": lambda n: {"doc": n // 2, "seg": n % 2},
 }
 FILES = [f"{name}.txt" for name in ("A", "B", "C")]
