@@ -90,7 +90,7 @@ def test_orders_with_a_reference(number, tries):
         given = {name: texts[first] for name, first in names.items()}
         compared = ce.compare(
             given, REFERENCES, metrics=["bleu", "rep"], baseline=first_of(names),
-            resamples=500,
+            resamples=800,
         )  # fmt: skip
         found.append(said(compared, names))
         assert found[-1] == found[0], names
@@ -111,7 +111,7 @@ def test_orders_without_a_reference(number, tries, finder, demonstration):
     for names in orders(number, tries):
         given = {name: texts[first] for name, first in names.items()}
         compared = ce.compare(
-            given, None, lines("test.de"), aligner, baseline=first_of(names), resamples=500
+            given, None, lines("test.de"), aligner, baseline=first_of(names), resamples=800
         )
         found.append(said(compared, names))
         assert found[-1] == found[0], names
@@ -155,7 +155,7 @@ def drawn(chance: random.Random) -> Comparison:
     chosen = chance.sample(list(kinds), chance.randint(1, 3))
     statistics = {name: {f"s{n}": kinds[name][1]() for n in range(systems)} for name in chosen}
     metrics = {name: kinds[name][0] for name in chosen}
-    return compare_statistics(statistics, metrics, SignificanceTest(resamples=500))
+    return compare_statistics(statistics, metrics, SignificanceTest(resamples=800))
 
 
 def test_gate_and_verdict_never_contradict_each_other():
