@@ -54,7 +54,7 @@ test-browser: $(BROWSER) $(PACKAGES)
 # notebooks. (`make test` runs the examples on its pages.)
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --config-file notebooks/docs/mkdocs.yml
-	$(PY) -m pytest tests/site tests/notebooks
+	$(PY) -m pytest -n 2 --dist loadfile tests/site tests/notebooks
 
 # The source distribution and, built from it, a wheel whose aligner needs nothing of this system, so
 # it runs on any Linux with this kind of processor; auditwheel checks this and names the wheel.
