@@ -62,6 +62,10 @@ def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
         rows_of = "to_entries[] | {id: .key, text: .value}"
     elif all(isinstance(field, dict) and len(field) < len(fields) for field in fields):
         rows_of = ".[]"
+    elif all(isinstance(field, dict) and "0" in field for field in fields):
+        rows_of = (  # columns by name, as pandas writes them
+            ". as $columns | .[keys[0]] | keys_unsorted[] as $row | $columns | map_values(.[$row])"
+        )
     else:
         return ""
     return f": jq -c {shlex.quote(rows_of)} {shlex.quote(str(file))} > ROWS.jsonl"

@@ -71,8 +71,12 @@ _LINES = {
     "FILE || grep '^H-' FILE) | cut -c3- | sort -s -n -u -k1,1 | cut -f3 > STEM.hyp",
     r"(\[.*\] ?)?(SENT|PRED) \d+: .*": "OpenNMT's log; write its outputs: sed -n 's/^.*PRED "
     "[0-9]*: //p' FILE > STEM.hyp",
+    r"(\d+:)?\d\d:\d\d[.,]\d{3} --> .*": "subtitles; write each as a line: tr -d '\\r' < FILE "
+    '| awk \'/-->/ {on = 1; text = ""; next} NF == 0 {if (on) print text; on = 0} on {text = text '
+    '(text ? " " : "") $0} END {if (on) print text}\' > STEM.txt',
+    r'msgid ".*"': "messages of gettext (PO); write one segment per line",
 }
-"""Lines of logs, at least one of which tells, and what to do."""
+"""Lines of logs and the like, at least one of which tells, and what to do."""
 
 _FIELDS = {
     r"\d+ \|\|\| .* \|\|\| .*": "an n-best list; write the first text of each segment: awk -F "

@@ -74,6 +74,7 @@ def test_a_look_ahead_says_nothing_twice(tmp_path):
         ({"model": "x", "rows": ROWS}, ROWS),
         ({"a": "a dog", "b": ""}, [{"id": "a", "text": "a dog"}, {"id": "b", "text": ""}]),
         ({str(number): row for number, row in enumerate(ROWS)}, ROWS),
+        ({name: {str(n): row[name] for n, row in enumerate(ROWS)} for name in ROWS[0]}, ROWS),
     ],
 )
 def test_one_object_is_refused_with_the_line_that_writes_its_rows(tmp_path, value, rows, indent):
@@ -119,6 +120,11 @@ SGM = '<refset setid="x">\n<doc>\n<seg id="1"> a house </seg>\n<seg id="2">he &a
         ("h.log", "H-1\t-0.5\the sleeps\nH-0\t-1e-05\ta house\n", "fairseq's log",
          "a house\nhe sleeps\n"),
         ("o.log", "x\nSENT 1: ['a']\nPRED 1: a house\nPRED SCORE: -1.2\n", "log", "a house\n"),
+        ("x.srt", "1\r\n00:00:01,000 --> 00:00:02,000\r\na\r\nhouse\r\n\r\n2\r\n00:00:03,000 --> "
+         "00:00:04,000\r\n\r\n3\r\n00:00:05,000 --> 00:00:06,000\r\nhe", "subtitles",
+         "a house\n\nhe\n"),
+        ("x.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\na house\n\n", "subtitles", "a house\n"),
+        ("x.po", 'msgid "a house"\nmsgstr "ein Haus"\n', "gettext", None),
         ("best", "0 ||| a house ||| F0= -1 ||| -1\n0 ||| the house ||| F0= -2 ||| -2\n"
          "1 ||| he ||| F0= -1 ||| -1\n", "an n-best list", "a house\nhe\n"),
         ("scored", "-0.5 ||| a house ||| 0-0 1-1\n-1.5 ||| he\n", "a score before",
