@@ -90,10 +90,10 @@ def populations(data: Path, captions: Corpus, aligner: ModelAligner) -> Iterator
         yield from _of_texts(name, texts, {**of_text, **of_aligner})
         alone = Texts.from_lists({name: output[: len(pairs)]}, None, sources)
         result = Evaluation(alone, {"": omissions}, evidence=True).run()
-        yield from _with_rarer_errors(name, "flagged segments", omissions, result.statistics_of(""))
-        probable = [found.probability or 0.0 for found in result.evidence_of("")]
-        means = np.stack([probable, np.ones(len(probable))], axis=1)
-        yield from _with_rarer_errors(name, "mean probability", omissions, means)
+        flags = [bool(found.detail["reason"]) for found in result.evidence_of("")]
+        shares = np.stack([flags, np.ones(len(flags))], axis=1)
+        yield from _with_rarer_errors(name, "flagged segments", omissions, shares)
+        yield from _with_rarer_errors(name, "mean probability", omissions, result.statistics_of(""))
     file = data / LABELLED / "outputs.tsv"
     if file.exists():
         found = pd.read_csv(file, sep="\t", quoting=3, keep_default_na=False)
