@@ -25,8 +25,8 @@ _SYSTEM_NAME = re.compile(r"\S+( \S+){,3}")
 """The name of a system: no more than four words, whereas a prompt is a sentence."""
 
 _SEGMENTS = ("segment", "segment_id", "seg_id", "seg", "docsegid", "globalsegid")
-_IDS = ("id", "uid", "key", "line", "sentence", "sentence_id", "sid", "index")
-"""Columns that name segments if their values repeat, else rows."""
+_IDS = ("id", "uid", "key", "line", "sentence_id", "sid", "index")
+"""Columns that name segments if each system has a value once, and several systems have it."""
 
 _DOCUMENTS = ("doc", "doc_id", "docid", "document", "document_id")
 
@@ -54,14 +54,17 @@ class LongTable:
     def __init__(self, table: TextTable, column: str) -> None:
         self.table, self.column = table, column
         names = table.names()
+        self.has_marks = "severity" in names
         self.keys = [name for name in names if name.lower() in (*_SEGMENTS, *_DOCUMENTS)]
         if not any(name.lower() in _SEGMENTS for name in self.keys):
             self.keys = []
             for name in names:
                 if name.lower() in _IDS:
-                    values = [str(row.get(name)) for _, row in table.rows([column], only=False)]
-                    self.keys += [name] if len({*values}) < len(values) else []
-        self.has_marks = "severity" in names
+                    rows = table.rows([column], only=False)
+                    named = [(str(row[column]), str(row.get(name))) for _, row in rows]
+                    is_once = self.has_marks or len({*named}) == len(named)
+                    if is_once and len({value for _, value in named}) < len(named):
+                        self.keys.append(name)
         systems_of: dict[Hashable, set[str]] = {}
         systems: Counter[str] = Counter()
         for _, system, key, _ in self.numbered():

@@ -66,25 +66,14 @@ def check_finder(aligner: Aligner, peers: int | None) -> None:
 class OutputScorer:
     """Scores outputs by what a model says of their words, and by what other outputs have.
 
-    Args:
-        aligner: Any model; a model made for omissions finds more.
-        side: ``source`` for omissions, ``target`` for additions.
-        referenced: Whether references show what can be covered, for omissions only.
-        peers: Number of outputs used, of the peers of a row and then its other hypotheses.
-        far: Positions, among hypotheses and then peers, of outputs that do not show what others
-            should have.
-        model: What the model's file knows; by default it is read.
+    Arguments and errors are those of
+    :class:`~coverage_eval.coverage.omission_finder.OmissionFinder`.
 
     Attributes:
         scan: The constants for scoring with references, or without, in words or letters.
         expects_peers: Whether peers decide flags, because nothing else says what is normally
             covered.
         may_compare: Whether scores of three other outputs may decide flags.
-
-    Raises:
-        DataError: Links instead of a model, or a damaged model file.
-        TypeError: No aligner, or ``referenced`` is neither True nor False.
-        ValueError: An unknown side, or additions with references.
     """
 
     def __init__(

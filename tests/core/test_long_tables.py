@@ -116,6 +116,16 @@ def test_other_columns_of_that_name_are_no_systems(tmp_path, systems):
     assert list(read_segments(f"{path}:mt")) == ["a"] * 12
 
 
+def test_an_id_that_a_system_has_twice_is_no_segment_s(tmp_path):
+    """It may be a document's; then the rows of each system are in the same order."""
+    table = [{**row, "id": n % 2} for n, row in enumerate(rows("segment"))]
+    for row in table:
+        del row["segment"]
+    assert texts_of(write(tmp_path / "t.jsonl", table)) == texts_of(
+        write(tmp_path / "u.jsonl", rows("segment"))
+    )
+
+
 @pytest.mark.parametrize("column", ["system", "model"])
 def test_commands_take_the_systems_or_the_rows(run_cli, tmp_path, column):
     table = [{column: row.pop("system"), **row} for row in rows("seg_id")]
