@@ -67,10 +67,12 @@ class AlignedChecks(TextChecks):
         Raises:
             AlignerError: The aligner failed.
         """
-        aligner, words = self._aligner, words or self._aligner.tokens
+        aligner, has_tokenizer = self._aligner, words is not None
+        words = words or aligner.tokens
         # Both sides are compared in the same case, whatever the model's case.
         source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
         texts = SampledTexts.tokenize(sample, words, source_words)
+        texts = replace(texts, has_tokenizer=has_tokenizer)
         found = run_checks(WORD_CHECKS, texts)
         if isinstance(aligner, ModelAligner) and sample.source is not None:
             of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)

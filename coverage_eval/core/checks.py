@@ -79,12 +79,14 @@ class SampledTexts:
         references: The text of each reference.
         source: The source; None if there is none.
         lines: The number of each row's line in the whole text, from 1.
+        has_tokenizer: Whether the option ``--tokenize`` would split them in another way.
     """
 
     hypotheses: Sequence[SampledText] = ()
     references: Sequence[SampledText] = ()
     source: SampledText | None = None
     lines: Sequence[int] = ()
+    has_tokenizer: bool = False
 
     @classmethod
     def tokenize(cls, sample: RowSample, tokens: Tokens, source_tokens: Tokens) -> SampledTexts:

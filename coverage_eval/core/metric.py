@@ -333,6 +333,8 @@ class Metric(Formula, ABC):
     (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
     model_purpose: ClassVar[str] = ""
     """What its model should be prepared for (``align train --prepare-for``); empty if nothing."""
+    unsplit: ClassVar[str] = ""
+    """What to do with text whose words it does not separate, if no ``--tokenize`` would do so."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from math import fsum
 from unicodedata import normalize
 
@@ -288,4 +289,5 @@ class TextChecks(Feature):
         checks = COMMON_CHECKS if words is None else WORD_CHECKS
         tokens = words or Tokenizer("13a")
         texts = SampledTexts.tokenize(sample, tokens, tokens)
+        texts = replace(texts, has_tokenizer=words is not None)
         return run_checks([*checks, *LENGTH_CHECKS], texts)

@@ -18,7 +18,11 @@ from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer, segment_text
 
-_TOKENISE = "tokenise all texts alike, or add --tokenize 13a"
+
+def _tokenise(texts: SampledTexts) -> str:
+    """What to do with texts that are tokenised in different ways, or not at all."""
+    return f"tokenise all texts alike{', or add --tokenize 13a' * texts.has_tokenizer}"
+
 
 OTHERWISE_SPLIT = 0.04
 """Words of one text that the other has only with a space inside ("do n't" for "don't"): 0.4% in
@@ -53,7 +57,7 @@ def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
                 yield Finding.of_text(
                     text.name,
                     f"{words_of}, such as {example}, are in more than one piece in {parts.name}",
-                    _TOKENISE,
+                    _tokenise(texts),
                     CheckId.OTHER_WORDS,
                     explains={CheckId.OUT_OF_STEP},
                 )
@@ -93,12 +97,14 @@ def look_for_unsplit_words(texts: SampledTexts) -> Iterator[Finding]:
     """Texts that are not split into the words that are counted."""
     for text in texts.all:
         if label := why_unsegmented(text):
-            yield _unsegmented(text, label, is_source=text is texts.source)
+            is_source = text is texts.source  # which only a model's words are counted of
+            has_tokenizer = texts.has_tokenizer and not is_source
+            yield _unsegmented(text, label, has_tokenizer=has_tokenizer, is_source=is_source)
         if label := why_untokenised(text):
             yield Finding.of_text(
                 text.name,
                 label,
-                _TOKENISE,
+                _tokenise(texts),
                 CheckId.UNTOKENISED,
                 explains={CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS},
             )
@@ -143,7 +149,7 @@ def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[s
             is_source = text is texts.source
             is_needed = not is_source or "sources" in metric.needs
             if is_needed and (label := why_unsegmented(text)):
-                finding = _unsegmented(text, label, is_source=is_source)
+                finding = _unsegmented(text, label, metric.unsplit, is_source=is_source)
                 found.setdefault(name, []).append(finding)
     return found
 
@@ -166,19 +172,30 @@ _SPLITTERS = (("[\u3040-\u30ff]", "ja-mecab or char", "char"), ("[\u3400-\u9fff]
 a model. Other scripts are split into letters."""
 
 
-def _unsegmented(text: SampledText, label: str, *, is_source: bool) -> Finding:
-    """What to do with a text whose words are not separated."""
+def _unsegmented(
+    text: SampledText,
+    label: str,
+    advice: str = "",
+    *,
+    is_source: bool,
+    has_tokenizer: bool = True,
+) -> Finding:
+    """What to do with a text whose words are not separated.
+
+    Args:
+        text: The text.
+        label: What was seen in it.
+        advice: What a metric says without a tokeniser.
+        is_source: Whether it is the source.
+        has_tokenizer: Whether the option ``--tokenize`` would split it.
+    """
     letters = "".join(text.counts)
     found = [names for script, *names in _SPLITTERS if len(re.findall(script, letters)) > 2]
     names, name = found[0] if found else ("char", "char")
     flags = f"--src-tokenize {name}" if is_source else f"--tokenize {name} --src-tokenize 13a"
-    return Finding.of_text(
-        text.name,
-        label,
-        f"words are no figure there: add --tokenize {names}; a model is trained with {flags}",
-        CheckId.UNSEGMENTED,
-        explains=MISFITS,
-    )
+    option = f"add --tokenize {names}; a model is trained" if has_tokenizer else "train the model"
+    advice = advice or f"words are no figure there: {option} with {flags}"
+    return Finding.of_text(text.name, label, advice, CheckId.UNSEGMENTED, explains=MISFITS)
 
 
 MIN_UNSPACED_CHARACTERS = 30

@@ -13,12 +13,14 @@ import pytest
 
 from coverage_eval.cli.hints import HINTS
 from tests.conftest import RunCli
+from tests.core.test_unspaced_texts import CHINESE, OTHER
 
 _USERS_OWN = {
     "HYP": "careful.en", "REF": "test.en", "SRC": "test.de", "TGT": "test.en", "MODEL": "model",
     "FILE": "careful.en", "M": "new.model", "N": "3", "PERCENT": "5",
 }  # fmt: skip
 _LINE = re.compile(r"coverage-eval [^;'()]*?(?=[;'()]|(?<!\.)\. |, |$)")
+_OPTION = re.compile(r"add (--[a-z-]+(?: [a-z0-9]+\b(?![- ]))?)")
 
 MISTAKES = [
     "compare test.en -i careful.en dropping.en -m bleu",
@@ -40,6 +42,18 @@ MISTAKES = [
     "rep blank.en test.en",
 ]
 
+_OTHER_TEXTS = [
+    "rep {0} {0}",
+    "bleu {0} {0}",
+    "meteor {0} {0}",
+    "meteor {0} {0} --variant nltk",
+    "drop {0} {0} -s {0} --model model",
+    "omissions {0} -s {0} --model model",
+    "compare {0} -r {0} -s {0}",
+    "compare {0} -r {0} -m rep,bleu,ter,meteor",
+    "align train {0} {0} -o new.model",
+]
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
@@ -51,6 +65,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     (folder / "test.ref").write_text("\n".join(references) + "\n", "utf-8")
     (folder / "short.en").write_text("\n".join([*outputs[:50], *outputs[51:]]) + "\n", "utf-8")
     (folder / "blank.en").write_text("\n".join([*outputs, ""]) + "\n", "utf-8")
+    (folder / "chinese").write_text("\n".join([*CHINESE, *OTHER] * 9) + "\n", "utf-8")
+    raw = [output.replace(" .", ".").replace(" ,", ",") for output in outputs]
+    (folder / "raw.en").write_text("\n".join(raw) + "\n", "utf-8")
     rows = [f"{hyp}\t{ref}" for hyp, ref in zip(outputs, references, strict=True)]
     (folder / "table.tsv").write_text("\n".join(["mt\tref", *rows]) + "\n", "utf-8")
     return folder
@@ -71,6 +88,21 @@ def test_lines_that_errors_suggest_run(run_cli, folder, mistake):
     assert done.returncode in {1, 2}
     for suggestion in _LINE.findall(done.stderr.split("error: ")[-1]):
         assert runs(run_cli, folder, suggestion.strip())
+
+
+@pytest.mark.parametrize("text", ["chinese", "raw.en"])
+@pytest.mark.parametrize("command", _OTHER_TEXTS)
+def test_options_that_errors_and_warnings_suggest_are_those_of_the_command(
+    run_cli, folder, command, text
+):
+    typed = command.format(text).split()
+    done = run_cli(*typed, cwd=folder, check=False)
+    options = _OPTION.findall(done.stderr)
+    assert options or {"meteor", "model", "bleu"} & {*typed} or text == "raw.en"
+    for option in options:
+        again = run_cli(*typed, *option.split(), cwd=folder, check=False)
+        assert again.returncode == 0, f"{option}: {again.stderr}"
+        assert option not in again.stderr
 
 
 @pytest.mark.parametrize("typed", HINTS)

@@ -44,6 +44,7 @@ from coverage_eval.quality.meteor.paraphrases import (
     phrase_index,
 )
 from coverage_eval.quality.meteor.words import (
+    FOR_ENGLISH,
     JAR,
     PARAPHRASES,
     check_english,
@@ -248,6 +249,7 @@ class METEOR(TextMetric):
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
+    unsplit: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
         "stresses recall, so dropped words lower it, but it does not tell them from other errors."

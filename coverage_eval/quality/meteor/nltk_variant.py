@@ -23,6 +23,7 @@ from coverage_eval.core.metric import Fitted, Measure
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
+    FOR_ENGLISH,
     JAR,
     check_english,
     data_file,
@@ -88,6 +89,7 @@ class NLTKMeteor(TextMetric):
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
+    unsplit: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare it "
         "only with figures from NLTK."

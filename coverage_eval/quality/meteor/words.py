@@ -43,6 +43,9 @@ ENGLISH_SHARE = 0.16
 (no 100 words of them less than 0.30), the terse messages of a program 0.26; German captions have
 0.05 (no 100 words more than 0.15), messages in Danish 0.06 and in Irish 0.11, Japanese has none."""
 
+FOR_ENGLISH = "METEOR is for English: use BLEU or chrF"
+"""What to do with text in another language."""
+
 _ENOUGH_SEGMENTS = 200
 
 
@@ -304,7 +307,7 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
     ]
     unspaced = sum(re.search(UNSPACED_CHARACTER, word) is not None for word in words)
     if 0 < unspaced >= len(words) / 3:
-        message = "a script without spaces; METEOR is for English: use BLEU or chrF"
+        message = f"a script without spaces; {FOR_ENGLISH}"
         names = sample.references
         return (Finding(f"{', '.join(names)}: {message}", texts=names),)
     # The ending 's does not count: other languages have it too.
@@ -312,8 +315,8 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
     if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return ()
     message = (
-        f"only {100 * functions / len(words):.1f}% of the words are English function words; METEOR "
-        "is for English: use BLEU or chrF"
+        f"only {100 * functions / len(words):.1f}% of the words are English function words; "
+        f"{FOR_ENGLISH}"
     )
     references = sample.references
     return (Finding(f"{', '.join(references)}: {message}", texts=references),)
