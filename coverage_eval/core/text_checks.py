@@ -94,17 +94,30 @@ def look_for_blanks(texts: SampledTexts) -> Iterator[Finding]:
             )
 
 
-MISSING_VALUES = ("None", "nan", "NaN", "null")
-"""What programs write for a text that is missing."""
+MISSING_VALUES = re.compile(
+    r"none|nan|nat|null|nil|undefined|n/?a|todo|tbd|error|\\n"
+    r"|#(n/a|(ref|value|null|num|div/0)!|name\?)|[<\[{]{1,2}[^<>\[\]{}]{1,20}[>\]}]{1,2}",
+    re.IGNORECASE,
+)
+"""What programs and people write for a text that is missing: names of nothing in programming
+languages and databases, errors of spreadsheets, and a few words in brackets ("<NO_REF>")."""
 
 
 def look_for_missing_values(texts: SampledTexts) -> Iterator[Finding]:
-    """Texts that are the word for a missing value where another text has words."""
+    """Texts that stand for a missing one where another text has words.
+
+    Outputs without a word have a name already.
+    """
     for text in texts.all:
-        rows = [i for i, row in enumerate(text.rows) if len(row) == 1 and row[0] in MISSING_VALUES]
+        is_output = text in texts.hypotheses
+        rows = [
+            i
+            for i, (row, words) in enumerate(zip(text.rows, text.words, strict=True))
+            if MISSING_VALUES.fullmatch("".join(row)) or (row and not words and not is_output)
+        ]
         rows = [i for i in rows if any(len(t.words[i]) >= MIN_WORDS for t in texts.all)]
         if rows:
-            value = text.rows[rows[0]][0]
+            value = "".join(text.rows[rows[0]])
             yield Finding.of_text(
                 text.name,
                 f"'{value}' is the whole text where others have words ({len(rows):,} times, "

@@ -21,7 +21,7 @@ from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity,
 from coverage_eval.core.line_order import LAGS, count_shared
 from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS
 from coverage_eval.core.texts import read_parallel
-from coverage_eval.core.tokenizers import tokenize
+from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from coverage_eval.core.word_checks import MAX_LETTERS
 from tests.core.corrupt import (
     Rows,
@@ -396,11 +396,47 @@ def test_any_tokens_give_the_same_findings_of_one_line_each(rows, n):
     assert all(len(finding.message.splitlines()) == 1 for finding in seen[0])
 
 
-@pytest.mark.parametrize("value", ["None", "nan", "NaN", "null"])
-def test_a_value_that_stands_for_a_missing_text_is_named_in_any_text(value):
-    spoiled = [*targets()[:7], [value], *targets()[8:]]
-    said = f"'{value}' is the whole text where others have words (1 times, first in segment 8)"
+@pytest.mark.parametrize(
+    "value",
+    [
+        "None",
+        "nan",
+        "NaN",
+        "null",
+        "NULL",
+        "N/A",
+        "n/a",
+        "NA",
+        "#N/A",
+        "#REF!",
+        "\\N",
+        "<NO_REF>",
+        "<NA>",
+        "[deleted]",
+        "{{mt}}",
+    ],
+)
+@pytest.mark.parametrize("tokens", [str.split, Tokenizer("13a"), Tokenizer("intl", lowercase=True)])
+def test_a_value_that_stands_for_a_missing_text_is_named_in_any_text(value, tokens):
+    spoiled = [*targets()[:7], tokens(value), *targets()[8:]]
+    said = "' is the whole text where others have words (1 times, first in segment 8)"
     assert said in messages(sample(None, spoiled, hyp=OUTPUT))
-    assert said in messages(sample(None, targets(), hyp=[*OUTPUT[:7], [value], *OUTPUT[8:]]))
-    everywhere = [[*rows[:7], [value], *rows[8:]] for rows in (targets(), OUTPUT)]
+    assert said in messages(sample(None, targets(), hyp=[*OUTPUT[:7], tokens(value), *OUTPUT[8:]]))
+    everywhere = [[*rows[:7], tokens(value), *rows[8:]] for rows in (targets(), OUTPUT)]
     assert said not in messages(sample(None, everywhere[0], hyp=everywhere[1]))
+
+
+def test_a_reference_of_marks_alone_stands_for_a_missing_one():
+    said = "'-' is the whole text where others have words"
+    assert said in messages(sample(None, [*targets()[:7], ["-"], *targets()[8:]], hyp=OUTPUT))
+    assert said not in messages(sample(None, targets(), hyp=[*OUTPUT[:7], ["-"], *OUTPUT[8:]]))
+    everywhere = [[*rows[:7], ["-"], *rows[8:]] for rows in (targets(), OUTPUT)]
+    assert said not in messages(sample(None, everywhere[0], hyp=everywhere[1]))
+
+
+@pytest.mark.parametrize(
+    "value", ["No", "Nancy", "[1] and [2]", "(Applause)", "error 404", "<a> b"]
+)
+def test_a_short_text_is_no_missing_one(value):
+    spoiled = [*targets()[:7], value.split(), *targets()[8:]]
+    assert "is the whole text" not in messages(sample(None, spoiled, hyp=OUTPUT))
