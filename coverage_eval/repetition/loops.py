@@ -18,6 +18,9 @@ from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.tokenizers import UNSPACED
 
@@ -98,6 +101,7 @@ class _Run:
 
     Attributes:
         start: Position of the first copy's first token.
+        first: The first token that equals one, as the detector counts tokens.
         equal: Tokens that are equal.
         words: Those among them that are words, not numbers or punctuation.
         slot: The position in the pattern where numbers differ; None if none differ.
@@ -107,6 +111,7 @@ class _Run:
     """
 
     start: int
+    first: int
     equal: int = 0
     words: int = 0
     slot: int | None = None
@@ -148,7 +153,7 @@ class LoopDetector:
     """Finds loops in tokens as they come, in bounded memory.
 
     It remembers the last ``max_pattern_size`` tokens. A token costs as many steps as it occurs
-    among these, usually two or three, however long the text is.
+    among these: usually two or three, never more than their number, however long the text is.
 
     >>> detector = LoopDetector(max_pattern_size=8, min_count=3, min_repeated=4)
     >>> for token in "so it goes on and on and on and on".split():
@@ -229,7 +234,7 @@ class LoopDetector:
         """
         shortest = None
         for period in equal - self._runs.keys():
-            self._runs[period] = _Run(self._held[-period][2])
+            self._runs[period] = _Run(self._held[-period][2], self._index - 1)
         for period in sorted(self._runs):
             run, (_, before, position) = self._runs[period], self._held[-period]
             run.add(token, before, position, self._index % period if period in equal else None)
@@ -245,8 +250,9 @@ class LoopDetector:
         factor = TOKEN_FACTOR if run.misses else NUMBER_FACTOR
         if not (ends and run.words) or run.equal < factor * self.min_repeated:
             return None
-        near = Loop(period, run.start, self.position, exact=False)
-        return near if near.count >= factor * self.min_count else None
+        if self._index - run.first < (factor * self.min_count - 1) * period:
+            return None
+        return Loop(period, run.start, self.position, exact=False)
 
 
 def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
@@ -285,7 +291,9 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
         return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
     if max(Counter(pairwise(keys)).values(), default=0) < MIN_COUNT:
         return None
-    detector = LoopDetector(min_repeated=MIN_AT_END)
+    if not (longest_period := _longest_period(tokens, keys)):
+        return None
+    detector = LoopDetector(longest_period, min_repeated=MIN_AT_END)
     longest: Loop | None = None
     position = first = 0
     while position < len(tokens):
@@ -306,6 +314,36 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
     if longest is None or longest.end - longest.start - longest.period >= MIN_REPEATED:
         return longest
     return longest if longest.end >= len(tokens) - MAX_AFTER else None
+
+
+def _longest_period(tokens: Sequence[str], keys: Sequence[Hashable]) -> int:
+    """The longest period with which a finished output may have a loop; 0 if it has none.
+
+    If the detector follows no longer ones, it takes few steps for a token, even if a text has few
+    words or all are equal but for their numbers.
+    """
+    is_read = [not (a[-1:].isdigit() and b.isdigit()) for a, b in pairwise(["", *tokens])]
+    hashed_tokens, hashed_keys = (
+        np.fromiter(map(hash, values), np.int64)[is_read] for values in (tokens, keys)
+    )
+    for period in range(min(MAX_PATTERN_SIZE, len(hashed_keys) // MIN_COUNT), 0, -1):
+        numbers = max(2, -(-MIN_AT_END // period))  # places of those that count up
+        if _may_loop(hashed_keys, period) and _may_loop(hashed_tokens, period, numbers):
+            return period
+    return 0
+
+
+def _may_loop(tokens: NDArray[np.int64], period: int, numbers: int = 0) -> bool:
+    """Whether enough tokens in a row equal those a period before, as in every loop.
+
+    These are two periods of tokens, and :data:`MIN_AT_END`, as an exact loop has them. A loop whose
+    copies differ is so long that somewhere at most one in :data:`MIN_EQUAL` of so many tokens
+    differs, apart from ``numbers``.
+    """
+    size = max(2 * period, MIN_AT_END)
+    differing = np.cumsum(np.append(0, tokens[period:] != tokens[:-period]))
+    least = np.min(differing[size:] - differing[:-size], initial=size)
+    return bool(least <= size // MIN_EQUAL + numbers)
 
 
 def _is_row(pattern: Sequence[str]) -> bool:

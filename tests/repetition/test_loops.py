@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.repetition import loops
 from coverage_eval.repetition.loops import Loop, LoopDetector, find_loop
 
 TOKENS = st.lists(st.sampled_from("abc"), max_size=60)
@@ -91,6 +94,12 @@ def test_a_word_that_changes_is_nearly_a_loop():
     assert found[1].count >= 6
 
 
+def test_a_number_of_several_tokens_counts_once():
+    copies = [f"say the words one by one {n} {'0 ' * 20} , and again" for n in range(6)]
+    assert find_loop(f"Well : {' '.join(copies[:3])}".split()) is None
+    assert find_loop(f"Well : {' '.join(copies)}".split()) is not None
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -144,3 +153,51 @@ def test_an_endless_loop_is_read_once(monkeypatch):
     assert pushed < 10_000
     longer = [*tokens, *["x", "y", "z", "w"] * 30_000]
     assert find_loop(longer) == Loop(4, 100_003, len(longer))
+
+
+PARTS = st.tuples(
+    st.lists(st.sampled_from(["a", "b", ",", "1", "2", "w3", "w4"]), min_size=1, max_size=9),
+    st.integers(1, 40),
+    st.sampled_from([0, 0.02, 0.1, 0.3]),
+)
+"""A pattern, its copies, and the share of their tokens that something else takes the place of."""
+
+
+@given(st.lists(PARTS, max_size=4), st.randoms(use_true_random=False))
+def test_periods_that_are_not_followed_have_no_loops(parts, chance):
+    """The oracle follows all of them; what it finds would be missed."""
+    tokens = [
+        chance.choice(["a", "b", str(n)]) if chance.random() < share else token
+        for pattern, copies, share in parts
+        for n, token in enumerate(pattern * copies)
+    ]
+    found = find_loop(tokens)
+    with patch.object(loops, "_longest_period", return_value=100):
+        assert find_loop(tokens) == found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [f"w{n}" for n in range(5000)],
+        ["a", "b"],
+        ["a", "b", "1", "2"],
+        ["a1", "a2"],
+        [f"a{n}" for n in range(10)],
+    ],
+)
+def test_few_periods_are_followed_however_many_words_are_equal(words, monkeypatch):
+    """Words that are equal or equal but for numbers, in no order: a hundred periods would do."""
+    compared = 0
+    add = loops._Run.add
+
+    def counted(self: loops._Run, *args: object) -> None:
+        nonlocal compared
+        compared += 1
+        add(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loops._Run, "add", counted)
+    size = 5000
+    tokens = random.Random(0).choices(words, k=size)
+    find_loop([*tokens, "end"])
+    assert compared < 20 * size
