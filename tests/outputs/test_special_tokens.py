@@ -28,6 +28,7 @@ TOKENS = st.one_of(
     KNOWN.map("[{}]".format),
     st.integers(0, 99).map("<extra_id_{}>".format),
     st.sampled_from(["[INST]", "[/INST]", "<<SYS>>", "<0x0A>", "<2de>", " eng_Latn", " __de__"]),
+    st.sampled_from(["[en_XX]", " en_XX", " [eng_Latn]", " pt_BR"]),
 )
 """What tokenisers and chat templates are full of."""
 
@@ -59,6 +60,18 @@ def test_any_special_token_is_found_and_stripped(token, place):
     assert without_special_tokens(text).split() == words
     assert kinds(text) == ["special-token"]
     assert not find_special_token(text, [f"a source with {token.strip()}"])
+
+
+@pytest.mark.parametrize("tag", [">>eng<<", ">>en_GB<<", "[2en]", "[to_en]", "[en_XX]", "zh_CN"])
+def test_the_tag_of_a_language_at_the_start_is_a_mark_in_all_outputs(tag):
+    verbs = ["sleeps", "eats", "runs", "sits", "reads", "sings", "plays", "works", "walks"]
+    rows = [
+        Row((f"{tag} the {noun} {verb} today .",), (), f"heute {verb}n die {noun}s .")
+        for noun in ("dog", "man", "child")
+        for verb in verbs
+    ]
+    finder = NamedErrorFinder.learn(rows)
+    assert {e.kind for row in rows for e in finder.find_row(row)[0]} == {"special-token"}
 
 
 @given(THOUGHTS)
