@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from typing import Any
 
 import nbformat
+import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
@@ -67,3 +69,60 @@ def test_a_notebook_runs_and_shows_its_stored_outputs(path):
     assert "stderr" not in streams, "a warning has a path of the machine"
     stored = nbformat.read(path, as_version=4)
     assert make_figures.text_of(notebook) == make_figures.text_of(stored)
+
+
+RUNS = sorted((ROOT / "notebooks/reproduction").glob("*-en-seed*"))
+
+
+def said(number: str) -> str:
+    """The sentences of a notebook, on one line."""
+    (path,) = (path for path in NOTEBOOKS if path.stem.startswith(number))
+    cells = nbformat.read(path, as_version=4).cells
+    return " ".join(" ".join(c.source for c in cells if c.cell_type == "markdown").split())
+
+
+def test_what_is_said_of_the_runs_is_in_their_files():
+    scores = {
+        run.name: pd.read_csv(run / "table1.csv").pivot(
+            index="system", columns="metric", values="score"
+        )
+        for run in RUNS
+    }
+    assert len(scores) == 9
+    longer = [
+        found["length"][f"{name} + COVPENALTY"] - found["length"][name]
+        for found in scores.values()
+        for name in ("softmax", "sparsemax")
+    ]
+    low, high = (round(100 * value) for value in (min(longer), max(longer)))
+    assert f"longer in every run, by {low} to {high} words per 100" in said("06")
+    assert low >= 1
+    german = pd.concat([found for name, found in scores.items() if "de-en" in name])
+    plain = german[~german.index.str.contains("COVPENALTY")].set_index("length", append=True)
+    lengths = plain.index.to_frame()["length"].groupby("system")
+    of_seeds = pd.DataFrame({name: [*values] for name, values in lengths})
+    assert of_seeds.mean(axis=1).std() > 2 * of_seeds.mean().std()
+    bleu = german[~german.index.str.contains("rescoring")].groupby("system")["BLEU"]
+    spread = bleu.max() - bleu.min()
+    assert f"differs by {spread.min():.1f} to {spread.max():.1f}" in said("06")
+
+
+def test_what_is_said_of_the_time_of_training_is_in_the_logs():
+    other = re.compile(r"constant|guided|predicted-c0\.(?!2)|c0\.epochs")  # of Table 2
+    hours = [
+        sum(
+            pd.read_json(path, lines=True)["seconds"].sum() / 3600
+            for path in run.glob("*.epochs.jsonl")
+            if not other.search(path.name)
+        )
+        for run in RUNS
+        if run.name not in {f"multi30k-de-en-seed{seed}" for seed in (4, 5, 6)}  # on a GPU
+    ]
+    assert f"Table 1 in {min(hours):.1f} to {max(hours):.1f} hours each" in said("06")
+
+
+def test_the_new_system_of_the_comparison_has_the_weights_of_its_run():
+    manifest = ROOT / "notebooks/reproduction/small-ja-en-seed1/manifest.json"
+    made = json.loads(manifest.read_text(encoding="utf-8"))["made"]["softmax-penalized"]
+    assert made["beta"] == 0
+    assert f"α = {made['alpha']:g} for length and β = 0, so none, for coverage" in said("02")
