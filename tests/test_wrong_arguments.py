@@ -35,8 +35,8 @@ def test_tokens_may_hold_spaces():
     ("call", "kind", "message"),
     [
         (lambda: ce.rep(HYPS, REFS, tok="13a"), TypeError, "unexpected keyword argument 'tok'"),
-        (lambda: ce.bleu(HYPS, REFS, smooth="foo"), ValueError, "unknown smoothing 'foo'; one of"),
-        (lambda: ce.rep(HYPS, REFS, w1="1"), TypeError, "weights must be numbers: w1='1'"),
+        (lambda: ce.bleu(HYPS, REFS, smooth="foo"), ValueError, "smooth must be one of exp, "),
+        (lambda: ce.rep(HYPS, REFS, w1="1"), TypeError, "w1 must be a number, not '1'"),
         (lambda: ce.rep(HYPS, REFS, jobs=-1), ValueError, "jobs must be at least 1, not -1"),
         (lambda: ce.rep(HYPS, REFS, resamples="9"), TypeError, "resamples must be a whole .* '9'"),
         (lambda: ce.drop(HYPS, REFS, None, "model"), TypeError, "aligner must come from .*'model'"),

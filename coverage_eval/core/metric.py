@@ -13,17 +13,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum, auto
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, RowSample
-from coverage_eval.core.errors import DataError, Finding, require_flag
+from coverage_eval.core.errors import DataError, Finding, require_flag, require_integer
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.report import ScoreCell
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import StopWords, Tokenizer
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -337,9 +338,32 @@ class Metric(Formula, ABC):
     """What to do with text whose words it does not separate, if no ``--tokenize`` would do so."""
 
     def __post_init__(self) -> None:
+        """Refuse values that the fields do not allow, by their types and by :func:`setting`.
+
+        Raises:
+            TypeError: A value is of another type: a string such as ``no`` would turn a flag on.
+            ValueError: A value is none of the choices, or out of range.
+        """
         for item in fields(self):
-            if isinstance(item.default, bool):
-                require_flag(item.name, getattr(self, item.name))
+            name, value, rules = item.name, getattr(self, item.name), item.metadata
+            if "choices" in rules:
+                if value not in (*rules["choices"], item.default):
+                    choices = ", ".join(map(str, rules["choices"]))
+                    raise ValueError(f"{name} must be one of {choices}, not {value!r}")
+            elif isinstance(item.default, bool):
+                require_flag(name, value)
+            elif "min" in rules and isinstance(item.default, int):
+                require_integer(name, value, rules["min"], rules["max"])
+            elif "min" in rules:
+                if not isinstance(value, Real):
+                    raise TypeError(f"{name} must be a number, not {value!r}")
+                if not rules["min"] <= value <= rules["max"]:
+                    allowed = f"from {rules['min']} to {rules['max']:,}"
+                    raise ValueError(f"{name} must be {allowed}, not {value}")
+            elif item.default_factory is StopWords and not isinstance(value, StopWords):
+                # A string's letters, or a set's order, would be signed without an error.
+                made_by = "StopWords.of(words) or StopWords.read(file)"
+                raise TypeError(f"{name} must come from {made_by}, not {value!r:.40}")
 
     @property
     def table_limits(self) -> str:

@@ -378,17 +378,6 @@ class StopWords(frozenset[str]):
         return f"{len(self)}-{digest}" if self else "none"
 
 
-def require_stop_words(name: str, value: object) -> None:
-    """Raise :class:`TypeError` unless a setting is :class:`StopWords`.
-
-    A string's letters, or a set's order, would be signed without an error.
-    """
-    if not isinstance(value, StopWords):
-        raise TypeError(
-            f"{name} must come from StopWords.of(words) or StopWords.read(file), not {value!r:.40}"
-        )
-
-
 SINK = "<SINK>"
 """A token after every source that takes the attention or links that no word needs."""
 

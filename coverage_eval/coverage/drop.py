@@ -26,7 +26,7 @@ from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric
-from coverage_eval.core.tokenizers import StopWords, Words, require_stop_words
+from coverage_eval.core.tokenizers import StopWords, Words
 from coverage_eval.outputs.named import NamedErrorFinder, learn_named
 from coverage_eval.outputs.untranslated import overlapping
 
@@ -62,7 +62,6 @@ class AlignedMetric(FixedMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_aligner(self.aligner)
-        require_stop_words("stopwords", self.stopwords)
 
     @cached_property
     def stopped(self) -> frozenset[str]:
@@ -160,13 +159,6 @@ class DROP(AlignedMetric):
         "omission, and a wrong link hides one. Only scores whose signatures name the same model "
         "and settings can be compared."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.denominator not in DENOMINATORS:
-            raise ValueError(f"denominator must be one of {DENOMINATORS}, not {self.denominator!r}")
-        if self.compat not in {None, "acl2018"}:
-            raise ValueError(f"compat must be None or 'acl2018', not {self.compat!r}")
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the metric's."""

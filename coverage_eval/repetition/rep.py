@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from numbers import Real
 from operator import eq
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -25,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Row
-from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Measure, Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.core.tokenizers import Segment, StopWords, Words, require_stop_words
+from coverage_eval.core.tokenizers import Segment, StopWords, Words
 
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
@@ -147,17 +145,6 @@ class REP(TokenMetric):
     norm: ClassVar[str] = "refwords"
     in_letters: ClassVar[bool] = False
     """Whether repeated words count, too, and each repetition by its letters."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_stop_words("leave_out", self.leave_out)
-        require_integer("n", self.n, 1, _MAX_N)
-        if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
-            raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
-        if not (0 <= self.w1 <= _MAX_WEIGHT and 0 <= self.w2 <= _MAX_WEIGHT):
-            raise ValueError(
-                f"weights must be from 0 to {_MAX_WEIGHT:,}: w1={self.w1}, w2={self.w2}"
-            )
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""

@@ -6,7 +6,7 @@ Meteor has 23 sufficient statistics, and the score of a corpus is that of their 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -236,7 +236,7 @@ class METEOR(TextMetric):
         ValueError: Unknown variant or scale.
     """
 
-    variant: str = "full"
+    variant: str = field(default="full", metadata={"choices": VARIANTS})
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
     scale: int = setting(
@@ -254,13 +254,6 @@ class METEOR(TextMetric):
         "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
         "stresses recall, so dropped words lower it, but it does not tell them from other errors."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.variant not in VARIANTS:
-            raise ValueError(f"unknown variant {self.variant!r}; one of {', '.join(VARIANTS)}")
-        if self.scale not in SCALES:
-            raise ValueError(f"scale must be one of {SCALES}, not {self.scale!r}")
 
     @property
     def eval_id(self) -> str:
