@@ -37,6 +37,7 @@ from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import LAGS, judge_order
 from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, TextChecks
 from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.word_checks import look_for_unsegmented_words
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper import FastAlign
@@ -73,7 +74,7 @@ class AlignedChecks(TextChecks):
         source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
         texts = SampledTexts.tokenize(sample, words, source_words)
         texts = replace(texts, has_tokenizer=has_tokenizer)
-        found = run_checks(WORD_CHECKS, texts)
+        found = run_checks([*WORD_CHECKS, Check(look_for_unsegmented_words)], texts)
         if isinstance(aligner, ModelAligner) and sample.source is not None:
             of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
             found += run_checks(MODEL_CHECKS, of_model, aligner.model)

@@ -33,9 +33,9 @@ from coverage_eval.core.line_order import (
 )
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.core.word_checks import (
+    look_for_attached_marks,
     look_for_other_words,
     look_for_subwords,
-    look_for_unsplit_words,
 )
 
 # Blank and very short outputs
@@ -287,7 +287,7 @@ COMMON_CHECKS = (
 )
 """Checks of any texts."""
 
-WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_unsplit_words))
+WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_attached_marks, MIN_SEGMENTS))
 """Checks of texts whose words are counted."""
 
 LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)

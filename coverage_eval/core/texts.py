@@ -96,12 +96,14 @@ class SegmentFile(FileText):
 
     def read(self, *, optional: bool = False) -> Iterator[str]:
         """As iteration; an ``optional`` text may have null in a JSON array, a blank segment."""
-        if holds_objects(self):
-            raise DataError(_name_a_column(self.path, TextTable(self.path, self)))
-        if read_array(self):
-            names = [""]
-            table = TextTable(self.path, self).texts(names, names if optional else ())
-            return (text for (text,) in table)
+        beginning = next(filter(str.strip, self.first_lines), "")
+        if beginning.lstrip().startswith(("{", "[")):
+            if holds_objects(self):
+                raise DataError(_name_a_column(self.path, TextTable(self.path, self)))
+            if read_array(self):
+                names = [""]
+                table = TextTable(self.path, self).texts(names, names if optional else ())
+                return (text for (text,) in table)
         if other := what_its_lines_are(self.first_lines, self.path):
             raise DataError(f"{self.name}: is {other}")
         return self.lines()

@@ -93,13 +93,21 @@ def look_for_subwords(texts: SampledTexts) -> Iterator[Finding]:
                 )
 
 
-def look_for_unsplit_words(texts: SampledTexts) -> Iterator[Finding]:
-    """Texts that are not split into the words that are counted."""
+def look_for_unsegmented_words(texts: SampledTexts) -> Iterator[Finding]:
+    """Texts in scripts without spaces that are not split into the words that a model knows.
+
+    Metrics of words are refused for them (:func:`find_unsegmented`).
+    """
     for text in texts.all:
         if label := why_unsegmented(text):
             is_source = text is texts.source  # which only a model's words are counted of
             has_tokenizer = texts.has_tokenizer and not is_source
             yield _unsegmented(text, label, has_tokenizer=has_tokenizer, is_source=is_source)
+
+
+def look_for_attached_marks(texts: SampledTexts) -> Iterator[Finding]:
+    """Texts with punctuation attached to the words that are counted."""
+    for text in texts.all:
         if label := why_untokenised(text):
             yield Finding.of_text(
                 text.name,

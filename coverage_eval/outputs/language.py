@@ -126,9 +126,9 @@ class Languages:
                 ParsedSegment.of(text, is_output=True)
                 for text in (*row.peers, *row.known_references)
             ]
-            translated = [
-                outside_runs(text, shared_runs(text, source)) for text in (*parsed, *others)
-            ]
+            translated = [*parsed, *others]
+            if source.words:  # what both sides have tells nothing of the language
+                translated = [outside_runs(text, shared_runs(text, source)) for text in translated]
             own = translated[: len(parsed) + len(row.peers)]
             expected = translated[len(own) :] or own
             references += map(segment_text, row.known_references)

@@ -83,7 +83,7 @@ class JudgedOutput(NamedTuple):
         output: The output.
         source: Its source; None if it is unknown.
         references: The references of the segment; few outputs need them, so they are not parsed.
-        others: The outputs of other systems, likewise.
+        others: The outputs of other systems, likewise; none if the source is unknown.
     """
 
     output: ParsedSegment
@@ -222,14 +222,15 @@ class NamedErrorFinder:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
-        expected = [row.source, *row.known_references]
+        references = row.known_references
+        expected = [row.source, *references]
         may_have = [segment_text(text) for text in expected if text is not None]
         found = []
         for number, (text, profile) in enumerate(zip(row.hypotheses, self.profiles, strict=True)):
             output, errors = ParsedSegment.of(text, is_output=True), list[NamedError]()
             if output.words:
-                others = _others(row, number)
-                errors += profile.find(JudgedOutput(output, source, row.known_references, others))
+                others = _others(row, number) if source else ()
+                errors += profile.find(JudgedOutput(output, source, references, others))
             elif _has_words(row):
                 errors.append(NamedError("empty"))
             written = segment_text(text)

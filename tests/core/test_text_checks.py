@@ -199,13 +199,11 @@ def test_a_lower_cased_text_beside_cased_ones():
 
 
 def test_a_script_without_spaces():
+    """Which metrics are refused for it is tested in test_unspaced_texts."""
     generator = random.Random(8)
     words = ["".join(generator.choices("日本語文字今明昨私彼人大小", k=2)) for _ in range(300)]
     cut = [generator.choices(words, k=9) for _ in range(100)]
-    whole = [["".join(row) + "。"] for row in cut]
     assert names(sample(cut, targets(100), hyp=OUTPUT[:100])) == []
-    assert names(sample(whole, targets(100), hyp=OUTPUT[:100])) == ["unsegmented"]
-    assert names(sample(None, cut, hyp=whole)) == ["unsegmented"]
     assert names(sample(None, cut, hyp=spell(cut))) == ["other-words"]
     assert names(sample(None, cut, hyp=confuse(cut))) == []
 

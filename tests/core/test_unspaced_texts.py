@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import pytest
 import sacrebleu
 
 import coverage_eval as ce
+from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import RowSample
+from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.quality.meteor.words import check_english
 from tests.rows import make_text_rows
 
@@ -106,3 +109,15 @@ def test_meteor_is_not_for_scripts_without_spaces(text):
     (finding,) = check_english(sample)
     assert "METEOR is for English" in finding.message
     assert not check_english(RowSample(make_text_rows(["a cat"], ["a cat"]), ["h"], ["r"]))
+
+
+@pytest.mark.parametrize("language", ["zh", "ja"])
+def test_a_source_whose_words_are_linked_is_to_be_split(language):
+    source = {"zh": "".join(CHINESE), "ja": JAPANESE[0]}[language]
+    hypothesis, links = "the cat sleeps at home", [[(0, 0)]]
+    aligner = Aligner.from_links(links, links)
+    with pytest.warns(CorpusWarning, match="letters per token.* --src-tokenize"):
+        ce.drop([hypothesis], [hypothesis], [source], aligner)
+    with warnings.catch_warnings():  # a metric of the outputs alone does not count its words
+        warnings.filterwarnings("error", message=".*letters per token")
+        ce.compare({"a": [hypothesis]}, [hypothesis], [source], metrics=["rep"])
