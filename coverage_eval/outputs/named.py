@@ -33,7 +33,7 @@ from coverage_eval.outputs.special_tokens import (
     stripping_command,
 )
 from coverage_eval.outputs.untranslated import find_untranslated
-from coverage_eval.repetition.loops import find_loop
+from coverage_eval.repetition.loops import Loop, find_loop
 
 if TYPE_CHECKING:
     from coverage_eval.align.aligner import Aligner
@@ -140,7 +140,8 @@ class OutputProfile:
             is_one_word = len(output.vocabulary) == 1 < len(output.words)
             yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
             return
-        if looped := what_is_looped(output, source, references):
+        loop = find_loop(output.pieces, source.pieces if source else ())
+        if loop and (looped := _unless_expected(loop, output, references)):
             yield NamedError("loop", looped)
         elif language := self.languages.find_other(output, references):
             yield NamedError("wrong-language", f"{language}, not {self.languages.target}")
@@ -162,13 +163,8 @@ def _parts(texts: Iterable[str]) -> str:
     return ", ".join(quote_pieces([text]) for text in texts)
 
 
-def what_is_looped(
-    output: ParsedSegment, source: ParsedSegment | None, references: Sequence[Segment]
-) -> str:
-    """What an output says again and again, and neither its source nor a reference; often empty."""
-    loop = find_loop(output.pieces, source.pieces if source else ())
-    if loop is None:
-        return ""
+def _unless_expected(loop: Loop, output: ParsedSegment, references: Sequence[Segment]) -> str:
+    """What an output says again and again; empty if a reference does, too."""
     if not find_loop(output.pieces, *(ParsedSegment.of(text).pieces for text in references)):
         return ""
     pattern = quote_pieces(output.pieces[loop.start : loop.start + loop.period])
