@@ -27,7 +27,7 @@ def read_array(file: FileText) -> list[Any] | None:
             array of objects that is damaged.
     """
     lines = [*filter(str.strip, file.first_lines), ""]
-    if not _BEGINNING.match(lines[0]) or (is_object(lines[0]) and not _is_one_object(file, lines)):
+    if not _BEGINNING.match(lines[0]) or (is_object(lines[0]) and not _is_one_row(file, lines)):
         return None
     text = "\n".join(file.lines(quietly=True))
     try:
@@ -45,10 +45,11 @@ def read_array(file: FileText) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-def _is_one_object(file: FileText, lines: Sequence[str]) -> bool:
-    """Whether a line is one object, and no row of JSON Lines: it is all of a file ``.json``."""
+def _is_one_row(file: FileText, lines: Sequence[str]) -> bool:
+    """Whether a line is no row of JSON Lines: all of a file, a list or an object in ``.json``."""
     is_alone = sum(map(bool, lines)) == 1
-    return is_alone and re.search(r"\.json(\.gz|\.zst)?$", str(file.path)) is not None
+    is_json = re.search(r"\.json(\.gz|\.zst)?$", str(file.path)) is not None
+    return is_alone and (is_json or not is_object(lines[0]))
 
 
 def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
@@ -73,14 +74,26 @@ def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
 
 def is_object(text: str) -> bool:
     """Whether a text is a JSON object."""
+    return text.lstrip().startswith("{") and isinstance(_json_or_none(text), dict)
+
+
+def is_row(text: str) -> bool:
+    """Whether a text is a row of JSON Lines: an object, or a list of several texts."""
+    cells = _json_or_none(text) if text.lstrip().startswith("[") else None
+    if not isinstance(cells, list):
+        return is_object(text)
+    return len(cells) > 1 and all(isinstance(cell, str) for cell in cells)
+
+
+def _json_or_none(text: str) -> Any:
     try:
-        return text.lstrip().startswith("{") and isinstance(json.loads(text), dict)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
 
 
 def holds_objects(file: FileText) -> bool:
-    """Whether a file is JSON Lines or a JSON array of objects, whatever its name.
+    """Whether a file is JSON Lines or a JSON array of rows, whatever its name.
 
     The first two lines of JSON Lines tell, since the output of a language model may be JSON.
 
@@ -88,10 +101,10 @@ def holds_objects(file: FileText) -> bool:
         DataError: As :func:`read_array`.
     """
     lines = [line for line in file.first_lines if line.strip()][:2]
-    if lines and all(map(is_object, lines)) and not _is_one_object(file, lines):
+    if lines and all(map(is_row, lines)) and not _is_one_row(file, lines):
         return True
     array = read_array(file)
-    return bool(array) and all(isinstance(item, dict) for item in array or ())
+    return bool(array) and all(isinstance(item, (dict, list)) for item in array or ())
 
 
 class WrittenNumber(float):

@@ -2,10 +2,10 @@
 
 A column is named behind its file: ``outputs.jsonl:mt``, ``texts.tsv:ref``, ``x.jsonl:out.text``
 for a field of an object, ``sheet.csv:3`` where the first line has no names. Parquet is told by the
-ending ``.parquet``, JSON Lines by a ``{`` at the start, and a JSON array by its content; other
-files are TSV or CSV. A JSON array of strings is a text. Nothing is guessed about cells, as pandas
-would: an empty text is a segment, and a number in place of a text, or a
-missing value in a source, is an error; a missing output is empty.
+ending ``.parquet``, and JSON Lines and a JSON array by their content; other files are TSV or CSV. A
+JSON array of strings is a text; rows that are arrays have columns ``0``, ``1``, …, or the names in
+the first. Nothing is guessed about cells, as pandas would: an empty text is a segment, and a number
+in place of a text, or a missing value in a source, is an error; a missing output is empty.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 from coverage_eval.core import files
 from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, ReadingNote
 from coverage_eval.core.files import FileText, PathLike, Text
-from coverage_eval.core.json_values import field_names, find_field, parse_object, read_array
+from coverage_eval.core.json_values import field_names, find_field, is_row, parse_json, read_array
 
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
@@ -92,7 +92,8 @@ class TextTable:
             with self._parquet() as file:
                 return list(file.schema_arrow.names)
         if kind in {"json", "array"}:
-            return field_names(next(self.rows(()))[1])
+            _, record = next(self.rows(()), ("", {}))
+            return field_names(record)
         return next(self._fields(kind, lines))[1]
 
     def texts(
@@ -183,7 +184,8 @@ class TextTable:
         first = next(lines, None)
         if first is None:
             raise DataError(self._at("the file is empty"))
-        return "json" if first.startswith("{") else _delimiter(first), chain([first], lines)
+        is_json = first.startswith("{") or is_row(first)
+        return "json" if is_json else _delimiter(first), chain([first], lines)
 
     def rows(
         self, columns: Sequence[str], *, only: bool = True
@@ -200,16 +202,14 @@ class TextTable:
                 yield f"row {number}", record
             return
         if kind == "json":
-            for number, text in enumerate(lines, start=1):
-                yield f"line {number}", parse_object(text, self._at(f"line {number}"))
+            places = ((f"line {number}", text) for number, text in enumerate(lines, start=1))
+            yield from self._named((at, parse_json(text, self._at(at))) for at, text in places)
             return
         if kind == "array":
             items = list(lines)
-            has_objects = any(isinstance(item, dict) for item in items)
-            for number, item in enumerate(items, start=1):
-                if has_objects and not isinstance(item, dict):
-                    raise DataError(self._at(f"item {number}: JSON, but not an object {{…}}"))
-                yield f"item {number}", item if has_objects else {"": item}
+            if not any(isinstance(item, (dict, list)) for item in items):
+                items = [{"": item} for item in items]
+            yield from self._named((f"item {n}", item) for n, item in enumerate(items, start=1))
             return
         rows = self._fields(kind, lines)
         line, names = header = next(rows)
@@ -220,6 +220,31 @@ class TextTable:
         files.check_columns(self._at("line 1"), names, columns if only else names)
         for line, fields in rows:
             yield f"line {line}", dict(zip(names, fields, strict=True))
+
+    def _named(self, rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Rows of JSON as objects; the cells of a list have the names in the first, or numbers.
+
+        Raises:
+            DataError: A row is no object and no list, or a list of another length.
+        """
+        kind: Any = None
+        names: list[str] = []
+        for place, row in rows:
+            kind = kind or type(row)
+            if kind not in {dict, list} or not isinstance(row, kind):
+                raise DataError(self._at(f"{place}: JSON, but not an object {{…}}"))
+            if kind is dict:
+                yield place, row
+                continue
+            if not names:
+                names = [str(number) for number in range(len(row))]
+                if all(isinstance(cell, str) for cell in row) and _has_names(row):
+                    names = row
+                    continue
+            if len(row) != len(names):
+                message = f"{place}: {len(row)} cells where the first row has {len(names)}"
+                raise DataError(self._at(message))
+            yield place, dict(zip(names, row, strict=True))
 
     def _fields(self, delimiter: str, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line of TSV or CSV, with the line's number; the header comes first.

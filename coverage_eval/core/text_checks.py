@@ -22,6 +22,7 @@ from coverage_eval.core.checks import (
     SampledText,
     SampledTexts,
     percent,
+    quote_token,
     run_checks,
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
@@ -117,10 +118,10 @@ def look_for_missing_values(texts: SampledTexts) -> Iterator[Finding]:
         ]
         rows = [i for i in rows if any(len(t.words[i]) >= MIN_WORDS for t in texts.all)]
         if rows:
-            value = "".join(text.rows[rows[0]])
+            value = quote_token("".join(text.rows[rows[0]]))
             yield Finding.of_text(
                 text.name,
-                f"'{value}' is the whole text where others have words ({len(rows):,} times, "
+                f"{value} is the whole text where others have words ({len(rows):,} times, "
                 f"first in segment {texts.lines[rows[0]]:,})",
                 "it is scored as a word; if it stands for a missing text, leave the line blank",
             )

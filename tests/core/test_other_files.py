@@ -51,6 +51,30 @@ def test_json_lines_are_a_table_whatever_their_name(tmp_path):
     assert "is a table" in refusal(path)
 
 
+@pytest.mark.parametrize("as_lines", [False, True])
+@pytest.mark.parametrize(
+    ("header", "names"), [([], ["0", "1"]), ([["mt", "ref"]], ["mt", "ref"])]
+)  # fmt: skip
+def test_rows_of_lists_are_a_table_whose_columns_have_numbers_or_names(
+    tmp_path, header, names, as_lines
+):
+    rows = [*header, *([text, text[::-1]] for text in TEXTS)]
+    written = "".join(f"{json.dumps(row)}\n" for row in rows) if as_lines else json.dumps(rows)
+    path = write(tmp_path / "rows", written)
+    assert list(read_segments(f"{path}:{names[0]}")) == TEXTS
+    assert list(read_segments(f"{path}:{names[1]}")) == [text[::-1] for text in TEXTS]
+    assert open_text(path).is_table()
+    assert refusal(path).endswith(f"as {path}:COLUMN: {', '.join(names)}")
+    with pytest.raises(DataError, match=f" {len(header) + 1}: no column 3; there are: {names[0]}"):
+        list(read_segments(f"{path}:3"))
+    for row in (["a house"], "a house", {"0": "a house", "1": ""}):
+        spoiled = [*rows, row]
+        lines = "".join(f"{json.dumps(row)}\n" for row in spoiled)
+        write(tmp_path / "rows", lines if as_lines else json.dumps(spoiled))
+        with pytest.raises(DataError, match=f"{'line' if as_lines else 'item'} {len(spoiled)}: "):
+            list(read_segments(f"{path}:{names[0]}"))
+
+
 @pytest.mark.parametrize(
     "line", ["[Applause]", "[", '["no" he said', "{name} sleeps", '{"no"', "[1]", "[]", "<s> a"]
 )
