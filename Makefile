@@ -13,7 +13,8 @@ COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
-# One pip serves all environments; modules of large packages are compiled when they are first imported.
+# One pip serves all environments; modules are compiled when they are first imported, because most
+# of a large package never are.
 INSTALL := $(PY) -m pip --python
 SPARK_VENV := .venv-spark
 SPARK_PY := $(SPARK_VENV)/bin/python
@@ -153,11 +154,11 @@ $(RUNTIME): $(PY) $(BUILD_INPUTS)
 	@touch $@
 
 $(DEVELOPMENT): $(PY) $(BUILD_INPUTS)
-	$(PY) -m pip install --quiet --editable '.[meteor]' --group dev
+	$(PY) -m pip install --quiet --no-compile --editable '.[meteor]' --group dev
 	@touch $@ $(RUNTIME)
 
 $(DOCS): $(DEVELOPMENT)
-	$(PY) -m pip install --quiet --group docs
+	$(PY) -m pip install --quiet --no-compile --group docs
 	@touch $@
 
 $(PACKAGING): $(PY)
@@ -166,7 +167,7 @@ $(PACKAGING): $(PY)
 	@touch $@
 
 $(BROWSER): $(DEVELOPMENT)
-	$(PY) -m pip install --quiet --group browser
+	$(PY) -m pip install --quiet --no-compile --group browser
 	@touch $@
 
 $(PACKAGES): $(FRONTEND)/package.json $(FRONTEND)/package-lock.json
