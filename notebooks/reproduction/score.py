@@ -56,7 +56,8 @@ number of words nearest to that of the references.
 """
 
 BLEU_OF_PAPER = BLEU(tokenize="none", lowercase=True)
-_ALPHAS = [step / 10 for step in range(31)]
+ALPHAS = [step / 10 for step in range(31)]
+"""The weights of the length penalty that are tried for equal length."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def file_hash(path: str | Path) -> str:
 def at_equal_length(candidates: Any, beta: float, references: Sequence[str]) -> list[str]:
     """What the α chooses whose number of words is nearest to the references'."""
     wanted = sum(len(tokenize(line)) for line in references)
-    texts: list[list[str]] = [candidates.choose(alpha, beta) for alpha in _ALPHAS]
+    texts: list[list[str]] = [candidates.choose(alpha, beta) for alpha in ALPHAS]
     return min(texts, key=lambda lines: abs(sum(len(tokenize(x)) for x in lines) - wanted))
 
 

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.texts import read_parallel
+from coverage_eval.core.texts import read_parallel, read_segments
 from tests.reproduction.conftest import SCRIPTS
 
 import score  # isort: skip
 from resample import DRAWS, gains, resampled  # isort: skip
 from score import FORMS, check_run, table_file  # isort: skip
+from validated import kept_texts, read_choices  # isort: skip
 
 FILES = {
     "multi30k-de-en": ("multi30k-de-en", "train.de train.en val.en test_2016_flickr.de "
@@ -54,7 +55,7 @@ def test_the_page_and_its_tables_come_from_the_kept_runs():
     for path, text in texts.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make figures`"
     others = set((SCRIPTS / "tables").iterdir()) - set(texts)
-    assert {path.name for path in others} == {"resampling.csv"}
+    assert {path.name for path in others} == {"resampling.csv", "validated.csv"}
 
 
 def test_the_page_has_twelve_conclusions_in_at_most_2500_words():
@@ -117,6 +118,37 @@ def test_resampled_gains_are_those_of_the_kept_scores():
         for name in ("segments", "both"):
             assert float(row[f"{name}, low"]) < gain < float(row[f"{name}, high"])
     assert found == 3 * 3 * 4
+
+
+def test_weights_that_validation_text_chooses_give_the_scores_of_a_form_that_has_them():
+    """Where α is 1 for both systems, the table's gains are those of the form with α = 1."""
+    found = 0
+    for row in kept("validated"):
+        if (row["softmax, α"], row["sparsemax, α"]) != ("1.0000", "1.0000"):
+            continue
+        with (SCRIPTS / row["run"] / "table1.normalized.csv").open(encoding="utf-8") as file:
+            scores = {(r["system"], r["metric"]): float(r["score"]) for r in csv.DictReader(file)}
+        expected = scores["sparsemax", row["metric"]] - scores["softmax", row["metric"]]
+        assert float(row["gain"]) == pytest.approx(expected, abs=1e-3)
+        assert row["segments"] == "1000"
+        found += 1
+    assert found == 4 * 2
+
+
+@pytest.mark.parametrize("system", ["softmax", "sparsemax"])
+def test_texts_of_lists_that_are_kept_without_words(system):
+    run = SCRIPTS / "multi30k-de-en-seed8"
+    lists = read_choices(run, system)
+    known = kept_texts(run, system, lists)
+    assert all(rank == 1 for _, rank in lists.choose(0.0, 0.0))
+    for form, alpha in {"": 0.0, ".normalized": 1.0}.items():
+        texts = list(read_segments(run / f"{system}.test{form}.hyp.gz"))
+        assert [known[item] for item in lists.choose(alpha, 0.0)] == texts
+    more = {known[item] for item in known.keys() - {*lists.choose(0.0, 0.0)}}
+    assert more
+    (row,) = (r for r in kept("validated") if (r["run"], r["metric"]) == (run.name, "BLEU"))
+    choices = lists.choose(float(row[f"{system}, α"]), 0.0)
+    assert sum(item in known for item in choices) >= int(row["segments"])
 
 
 def test_both_sources_of_chance_are_drawn():
