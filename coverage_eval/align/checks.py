@@ -35,8 +35,8 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import LAGS, judge_order
-from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, TextChecks
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, WRITTEN_CHECKS, TextChecks
+from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from coverage_eval.core.word_checks import look_for_unsegmented_words
 
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
@@ -74,7 +74,8 @@ class AlignedChecks(TextChecks):
         source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
         texts = SampledTexts.tokenize(sample, words, source_words)
         texts = replace(texts, has_tokenizer=has_tokenizer)
-        found = run_checks([*WORD_CHECKS, Check(look_for_unsegmented_words)], texts)
+        found = run_checks(WRITTEN_CHECKS, SampledTexts.tokenize(sample, tokenize, tokenize))
+        found += run_checks([*WORD_CHECKS, Check(look_for_unsegmented_words)], texts)
         if isinstance(aligner, ModelAligner) and sample.source is not None:
             of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
             found += run_checks(MODEL_CHECKS, of_model, aligner.model)

@@ -32,7 +32,7 @@ from coverage_eval.core.line_order import (
     look_for_other_lengths,
     look_for_other_order,
 )
-from coverage_eval.core.tokenizers import Tokenizer
+from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from coverage_eval.core.word_checks import (
     look_for_attached_marks,
     look_for_other_words,
@@ -231,30 +231,49 @@ def look_for_case(texts: SampledTexts) -> Iterator[Finding]:
 MIN_STRANGE = 0.002
 """Smallest share of tokens with strange characters."""
 
+FAR_MORE = 5
+"""How many times the share of another text that must be: escaped corpora have twice as many escapes
+on one side as on the other."""
+
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
-_CHARACTERS: tuple[tuple[Callable[[str], object], str], ...] = (
-    (re.compile("[ÃãÂâÐðÑñ][¡-ª¬-º¼-¿]|â€|\ufffd").search, "characters of a wrong encoding"),
-    (lambda text: len(normalize("NFC", text)) < len(text), "letters apart from their accents"),
-    (_INVISIBLE.search, "invisible characters"),
+_ENTITY = re.compile(r"&(#\d+|#x[\da-f]+|amp|apos|quot|lt|gt|nbsp|bar|[lr]sqb);", re.IGNORECASE)
+_TO_UNICODE = "convert all texts alike, to UTF-8 NFC"
+_CHARACTERS: tuple[tuple[Callable[[str], object], str, str], ...] = (
+    (
+        re.compile("[ÃãÂâÐðÑñ][¡-ª¬-º¼-¿]|â€|\ufffd").search,
+        "characters of a wrong encoding",
+        _TO_UNICODE,
+    ),
+    (
+        lambda text: len(normalize("NFC", text)) < len(text),
+        "letters apart from their accents",
+        _TO_UNICODE,
+    ),
+    (_INVISIBLE.search, "invisible characters", _TO_UNICODE),
+    (
+        _ENTITY.search,
+        "characters as HTML or Moses writes them",
+        "write them as they are in all texts, as Python's html.unescape does",
+    ),
 )
-"""Characters that the eye does not see or forgives."""
+"""Characters that the eye does not see or forgives, and what to do with them."""
 
 
 def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
-    """Strange characters in one text that another has not, so that equal words are unequal."""
-    for is_strange, what in _CHARACTERS:
-        labels = {}
-        for text in texts.all:
-            strange = [t for t in text.counts if not t.isascii() and is_strange(t)]
-            number = sum(text.counts[token] for token in strange)
-            if number >= max(3, MIN_STRANGE * text.tokens):
-                share = percent(number / text.tokens)
-                labels[text.name] = f"{share} of the tokens, such as {strange[0]!a}, have {what}"
-        if len(labels) < len(texts.all):
-            for name, label in labels.items():
-                yield Finding.of_text(
-                    name, label, "convert all texts alike, to UTF-8 NFC", CheckId.CHARACTERS
-                )
+    """Strange characters in one text that another hardly has, so that equal words are unequal."""
+    for is_strange, what, advice in _CHARACTERS:
+        strange = {
+            text: [token for token in text.counts if is_strange(token)] for text in texts.all
+        }
+        numbers = {
+            text: sum(text.counts[token] for token in found) for text, found in strange.items()
+        }
+        least = min((n / max(text.tokens, 1) for text, n in numbers.items()), default=0)
+        for text, number in numbers.items():
+            share = number / max(text.tokens, 1)
+            if number >= 3 and share >= max(MIN_STRANGE, FAR_MORE * least):
+                seen = f"{percent(share)} of the tokens, such as {strange[text][0]!a}, have {what}"
+                yield Finding.of_text(text.name, seen, advice, CheckId.CHARACTERS)
 
 
 def look_for_missing_references(sample: RowSample) -> Iterator[Finding]:
@@ -274,9 +293,10 @@ def look_for_missing_references(sample: RowSample) -> Iterator[Finding]:
         )
 
 
+WRITTEN_CHECKS = (Check(look_for_subwords), Check(look_for_characters))
+"""Checks of what stands between spaces, however texts are split to be counted."""
+
 COMMON_CHECKS = (
-    Check(look_for_subwords),
-    Check(look_for_characters),
     Check(look_for_equal_texts),
     Check(look_for_copies, MIN_SEGMENTS, needs_source=True, needs_references=True),
     Check(look_for_case, min_tokens=MIN_CASED),
@@ -304,4 +324,7 @@ class TextChecks(Feature):
         tokens = words or Tokenizer("13a")
         texts = SampledTexts.tokenize(sample, tokens, tokens)
         texts = replace(texts, has_tokenizer=words is not None)
-        return run_checks([*checks, *LENGTH_CHECKS], texts)
+        is_written = tokens == Tokenizer()
+        written = texts if is_written else SampledTexts.tokenize(sample, tokenize, tokenize)
+        found = run_checks(WRITTEN_CHECKS, written)
+        return [*found, *run_checks([*checks, *LENGTH_CHECKS], texts)]

@@ -119,7 +119,7 @@ def look_for_attached_marks(texts: SampledTexts) -> Iterator[Finding]:
 
 
 _PUNCTUATION = re.compile(r"[.,!?;:]")
-_GLUED_MARK = re.compile(r"\w\w[,;:!?]$")
+_GLUED_MARK = re.compile(r"^(?!.*&#?\w+;$).*\w\w[,;:!?]$")
 _GLUED_STOP = re.compile(r"\w\w\.$")
 GLUED_SEGMENTS = 0.3
 """Segments with punctuation attached to a word, as a share of the segments with punctuation:

@@ -13,7 +13,7 @@ from coverage_eval.align.checks import MODEL_CHECKS, block_fits, unknown_words
 from coverage_eval.core.checks import SampledTexts, combine_findings, run_checks
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.line_order import look_for_other_order
-from coverage_eval.core.text_checks import WORD_CHECKS
+from coverage_eval.core.text_checks import WORD_CHECKS, WRITTEN_CHECKS
 from coverage_eval.core.tokenizers import SINK, tokenize
 from fast_align_wrapper import FastAlign
 from tests.core.corrupt import (
@@ -49,7 +49,9 @@ def model() -> Iterator[FastAlign]:
 
 def check_model(seen: SampledTexts, model: FastAlign) -> list[Finding]:
     """What checks say of texts that this model is to align, without the order of words."""
-    checks = [check for check in WORD_CHECKS if check.look is not look_for_other_order]
+    checks = [
+        check for check in (*WRITTEN_CHECKS, *WORD_CHECKS) if check.look is not look_for_other_order
+    ]
     found = [*run_checks(checks, seen), *run_checks(MODEL_CHECKS, seen, model)]
     assert not any("\n" in finding.message for finding in found)
     return combine_findings(found, seen.source.name if seen.source else None)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import coverage_eval as ce
 from coverage_eval.core.checks import (
     Check,
     SampledText,
@@ -19,7 +20,7 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity, warn_of
 from coverage_eval.core.line_order import LAGS, count_shared
-from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS
+from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, WRITTEN_CHECKS
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from coverage_eval.core.word_checks import MAX_LETTERS
@@ -45,7 +46,7 @@ OUTPUT = confuse(targets())
 
 
 def findings(seen: SampledTexts) -> list[Finding]:
-    found = run_checks([*WORD_CHECKS, *LENGTH_CHECKS], seen)
+    found = run_checks([*WRITTEN_CHECKS, *WORD_CHECKS, *LENGTH_CHECKS], seen)
     assert not any("\n" in finding.message for finding in found)
     return combine_findings(found, seen.source.name if seen.source else None)
 
@@ -213,6 +214,8 @@ def test_a_script_without_spaces():
     [
         ("fÃ¼r", "wrong encoding"), ("donâ€™t", "wrong encoding"), ("f\ufffdr", "wrong encoding"),
         ("fu\u0308r", "accents"), ("\u200bfor", r"'\u200bfor', have invisible characters"),
+        ("&quot;", "as HTML or Moses"), ("it&#39;s", "as HTML"), ("R&amp;D,", "as HTML"),
+        ("AT&T", ""), ("a&b;", ""),
         ("für", ""), ("SÃO", ""), ("irmã»", ""), ("क़लम", ""), ("می\u200cخواهم", ""),
     ],
 )  # fmt: skip
@@ -223,6 +226,18 @@ def test_characters_that_the_eye_forgives(token, said):
     assert said in messages(seen)
     everywhere = [[[*row, token] for row in rows] for rows in (sources(), targets(), OUTPUT)]
     assert names(sample(*everywhere[:2], hyp=everywhere[2])) == []
+
+
+@pytest.mark.parametrize("metric", [ce.bleu, ce.meteor, ce.chrf, ce.rep])
+@pytest.mark.parametrize("shape", ["{}@@ {}", "{} ##{}", "▁{} {}", "&quot; {} {}", "{}&#39;s {}"])
+def test_subwords_and_escapes_are_named_whatever_splits_the_words_that_are_counted(metric, shape):
+    outputs, references = (list(map(" ".join, rows)) for rows in (OUTPUT, targets()))
+    spoiled = list(map(" ".join, subwords(OUTPUT, shape)))
+    said = "as HTML or Moses writes them" if "&" in shape else "are subwords"
+    with pytest.warns(CorpusWarning, match=f"the hypothesis: .* of the tokens.*{said}"):
+        metric(spoiled, references)
+    with pytest.warns(CorpusWarning, match=f"the reference: .* of the tokens.*{said}"):
+        metric(outputs, list(map(" ".join, subwords(targets(), shape))))
 
 
 def test_blank_segments_matter_where_other_texts_speak():

@@ -33,7 +33,7 @@ from coverage_eval.cli.parameters import InputFile, ModelFile
 from coverage_eval.cli.score_report import Segments, score_report, segment_report
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.checks import OTHER_ORDER, combine_findings
+from coverage_eval.core.checks import OTHER_ORDER, SampledTexts, combine_findings
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.files import Text, file_name
 from coverage_eval.core.machine import DiskList, counted, parts, progress_bar
@@ -42,6 +42,7 @@ from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.text_checks import TextChecks
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
+from coverage_eval.core.word_checks import look_for_unsegmented_words
 from fast_align_wrapper import links as word_links
 
 _symmetrize_option = symmetrize_option(GROUPS[0])
@@ -112,6 +113,8 @@ def train(
         ) as aligner:
             model = aligner.model
             findings = [*TextChecks().findings(pairs.sample, aligner.tokens)]
+            texts = SampledTexts.tokenize(pairs.sample, aligner.tokens, aligner.source_tokens)
+            findings += look_for_unsegmented_words(texts)
             if message := why_too_few_pairs(model):
                 findings.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
             echo_findings(combine_findings(findings, pairs.sample.source), strict=strict)
