@@ -2,10 +2,10 @@ r"""Files of links, read in step and checked against the texts and links they be
 
 Each line has the links of a pair in Pharaoh's form, ``0-0 1-2``: source-target, positions from 0.
 What aligners and gold sets add is read, too: the texts of the pair before ``|||``, scores after a
-tab or ``|||`` or behind each link (``0-0:0.9`` or ``0-0/0.9``), ``3p4``, ``3?4`` or ``*3-4``
-for a possible link, and ``3s4`` for a sure one. Files of the NAACL 2003 shared task have a line
-for each link, ``sentence source target S|P``, counted from 1; a position 0 is no word, and is left
-out.
+tab or ``|||`` or behind each link (``0-0:0.9`` or ``0-0/0.9``), ``3p4``, ``3?4``, ``*3-4`` or
+``3-4P`` for a possible link, and ``3s4`` or ``3-4S`` for a sure one. Files of the NAACL 2003 shared
+task have a line for each link, ``sentence source target S|P``, counted from 1; a position 0 is no
+word, and is left out.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ LinkSource: TypeAlias = "PathLike | Text | Sequence[Collection[Link]]"
 
 _TEXT = (str, os.PathLike, Text)
 
-_MARKED = re.compile(r"(?<!\S)(\*?)(\d{1,9})([-sp?])(\d{1,9})(?:[:/][\d.eE+-]+)?(?!\S)", re.ASCII)
-"""A link with a mark, or with a score behind it."""
+_MARKED = re.compile(
+    r"(?<!\S)(\*?)(\d{1,9})([-sp?])(\d{1,9})(?:[:/]?([SPsp])|[:/][\d.eE+-]+)?(?!\S)", re.ASCII
+)
+"""A link with a mark before, in or behind it, or with a score behind it."""
 
 _NUMBERED = re.compile(
     r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:\s+([SP]))?(?:\s+[\d.]+)?\s*", re.ASCII
@@ -208,7 +210,8 @@ def _parse(line: str, where: str) -> Gold:
 
 
 def _if_sure(link: re.Match[str]) -> str:
-    return f"{link[2]}-{link[4]}" if link[3] in "-s" and not link[1] else ""
+    is_possible = link[1] or link[3] in "p?" or link[5] in {"P", "p"}
+    return "" if is_possible else f"{link[2]}-{link[4]}"
 
 
 def _are_segments(listed: Sequence[Any]) -> bool:

@@ -117,6 +117,24 @@ def missing_text(ctx: click.Context, text: str, argument: str | None = None) -> 
     )
 
 
+def columns_of_pairs(ctx: click.Context, table: TextTable) -> click.UsageError:
+    """The error for one table instead of two texts, with the line that names both columns."""
+    from coverage_eval.core.tables import column_for
+
+    names = _texts_of(table.columns())
+    first, second = [*names, *names][:2]
+    columns = column_for("src", names) or first, column_for("tgt", names) or second
+    line: list[str] = []
+    for word in ctx.find_root().obj or sys.argv[1:]:
+        is_table = word == str(table.path)
+        line += [f"{word}:{column}" for column in columns] if is_table else [word]
+    return click.UsageError(
+        f"{table.path} is a table: name its columns of source and target. It has: "
+        f"{', '.join(names)}. Type: {shlex.join(['coverage-eval', *line])}",
+        ctx,
+    )
+
+
 def one_too_many(ctx: click.Context, file: str, flags: Sequence[str]) -> click.UsageError:
     """The error for a file behind those that have a position.
 

@@ -179,14 +179,12 @@ class TextArguments(click.Argument):
             click.UsageError: There are more files than texts, or it is not clear which is which.
         """
         values, left = ctx.params, list(files)
-        if (
-            self.texts == ("src", "tgt")
-            and len(files) == 1
-            and not (values["src"] or values["tgt"])
-        ):
-            (file,) = files
-            if isinstance(file, FileText) and all("|||" in line for line in file.first_lines):
+        file = files[0] if len(files) == 1 and self.texts == ("src", "tgt") else None
+        if isinstance(file, SegmentFile) and not (values["src"] or values["tgt"]):
+            if all("|||" in line for line in file.first_lines):
                 left = [JoinedText(file, 0), JoinedText(file, 1)]  # as aligners read them
+            elif all("\t" in line for line in file.first_lines) or file.is_table():
+                raise hints.columns_of_pairs(ctx, TextTable(file.path, file))
         for name in self.texts:
             if left and not values[name]:
                 count = len(left) if name == "ref" else 1

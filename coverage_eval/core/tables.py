@@ -96,6 +96,17 @@ class TextTable:
             return field_names(record)
         return next(self._fields(kind, lines))[1]
 
+    def columns(self) -> list[str]:
+        """What its columns can be called: names, or numbers where the first line has no names.
+
+        Raises:
+            DataError: As :meth:`texts`.
+        """
+        names, (kind, _) = self.names(), self._open()
+        if kind in {"parquet", "json", "array"} or _has_names(names):
+            return names
+        return [str(number) for number in range(1, len(names) + 1)]
+
     def texts(
         self, columns: Sequence[str], optional: Sequence[str] = ()
     ) -> Iterator[tuple[str, ...]]:

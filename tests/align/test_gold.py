@@ -49,6 +49,25 @@ def test_links_are_read_as_they_were_written(tmp_path_factory, corpus):
     ]
 
 
+@pytest.mark.parametrize("form", ["{}-{}{}", "{}-{}/{}", "{}-{}:{}"])
+@pytest.mark.parametrize("letters", ["SP", "sp"])
+def test_links_may_have_the_letters_of_naacl_behind_them(tmp_path, form, letters):
+    path = tmp_path / "gold"
+    path.write_text(f"{form.format(0, 0, letters[0])} {form.format(1, 2, letters[1])} 3-3\n")
+    assert list(read_gold(path)) == [Gold(((0, 0), (3, 3)), ((0, 0), (1, 2), (3, 3)))]
+
+
+def test_links_of_other_pairs_or_words_are_named():
+    golds = [Gold(links, links) for links in ([(n % 7, n % 5), (n % 5, 3)] for n in range(60))]
+    links = [gold.possible for gold in golds]
+    assert not check_gold(links, golds)
+    assert not check_gold([[(s + 2, t) for s, t in row] for row in links[:10]], golds[:10])
+    letters = [[(6 * s + 5, 6 * t + 5) for s, t in row] for row in links]
+    assert "are far behind the last words that the gold links" in check_gold(letters, golds)[0][0]
+    assert "1 of 1 links are far behind" in check_gold([[(99, 99)]], golds[:1])[0][0]
+    assert not check_gold([[]], [Gold((), ())])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -5,6 +5,7 @@ Words in capitals stand for what the user has; here, for texts of the demonstrat
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -40,6 +41,10 @@ MISTAKES = [
     "rep table.tsv:mt table.tsv",
     "compare table.tsv -r table.tsv:ref",
     "rep blank.en test.en",
+    "align train pairs.tsv -o new.model",
+    "align train pairs.txt -o new.model",
+    "align train rows.jsonl -o new.model",
+    "align apply model pairs.txt",
 ]
 
 _OTHER_TEXTS = [
@@ -65,6 +70,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     (folder / "test.ref").write_text("\n".join(references) + "\n", "utf-8")
     (folder / "short.en").write_text("\n".join([*outputs[:50], *outputs[51:]]) + "\n", "utf-8")
     (folder / "blank.en").write_text("\n".join([*outputs, ""]) + "\n", "utf-8")
+    sources = (folder / "test.de").read_text("utf-8").splitlines()
+    pairs = [*zip(sources, references, strict=True)]
+    (folder / "pairs.txt").write_text("".join(f"{s}\t{t}\n" for s, t in pairs), "utf-8")
+    (folder / "pairs.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in pairs), "utf-8")
+    objects = (json.dumps({"source": source, "target": target}) for source, target in pairs)
+    (folder / "rows.jsonl").write_text("\n".join(objects), "utf-8")
     (folder / "chinese").write_text("\n".join([*CHINESE, *OTHER] * 9) + "\n", "utf-8")
     raw = [output.replace(" .", ".").replace(" ,", ",") for output in outputs]
     (folder / "raw.en").write_text("\n".join(raw) + "\n", "utf-8")
@@ -86,6 +97,7 @@ def runs(run_cli: RunCli, folder: Path, suggestion: str) -> bool:
 def test_lines_that_errors_suggest_run(run_cli, folder, mistake):
     done = run_cli(*mistake.split(), cwd=folder, check=False)
     assert done.returncode in {1, 2}
+    assert "coverage-eval" in done.stderr.split("error: ")[-1] or mistake.endswith("--ref")
     for suggestion in _LINE.findall(done.stderr.split("error: ")[-1]):
         assert runs(run_cli, folder, suggestion.strip())
 
