@@ -101,7 +101,7 @@ class Facts:
     """What a verdict is made from.
 
     Attributes:
-        systems: The systems, those with the best scores first.
+        systems: The systems, those with the best scores first; none that is a reference itself.
         metrics: The metrics that count in a verdict, by their keys, or their classes.
         scores: By metric, then system.
         tests: Tests of all pairs of systems by these metrics; empty if nothing was tested.
@@ -289,7 +289,15 @@ def collect_facts(
         name: {system: result.score(name, system).score for system in result.systems}
         for name in metrics
     }
-    systems = _best_first(result, metrics, scores)
+    ranked = _best_first(result, metrics, scores)
+    # A reference is the best of all by its own scores, and no system.
+    references = {
+        text
+        for finding in result.findings
+        if finding.check == CheckId.SAME_AS_REFERENCE
+        for text in finding.texts
+    }
+    systems = [system for system in ranked if system not in references] or ranked
     tests = [
         _test(name, metric, tested, scores[name], pair)
         for name, metric in metrics.items()
@@ -307,7 +315,7 @@ def collect_facts(
         segments=result.segments,
         all_tests=tested.number,
         referenced=referenced,
-        faults={system: faults[system] for system in systems if system in faults},
+        faults={system: faults[system] for system in ranked if system in faults},
         disqualified=disqualified,
         discounted=discounted,
         padding=padding,
@@ -390,6 +398,9 @@ def unusable_systems(result: Result) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(texts)))
 
 
+_DISQUALIFYING = frozenset({CheckId.FAR_OUTPUT, CheckId.SAME_AS_REFERENCE})
+
+
 def _collect_faults(
     result: Result,
 ) -> tuple[Mapping[str, Sequence[Fault]], set[str], set[str], set[str]]:
@@ -397,7 +408,7 @@ def _collect_faults(
     disqualified, discounted, padding = set[str](), set[str](), set[str]()
     faults: dict[str, list[Fault]] = defaultdict(list)
     for finding in result.findings:
-        if finding.severity == Severity.UNUSABLE or finding.check == CheckId.FAR_OUTPUT:
+        if finding.severity == Severity.UNUSABLE or finding.check in _DISQUALIFYING:
             for system, label in zip(finding.texts, finding.labels, strict=True):
                 if system in {*result.systems} - disqualified:
                     faults[system].append(label)

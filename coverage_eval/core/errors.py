@@ -101,22 +101,23 @@ class CheckId(IntEnum):
     OTHER_TOKENS = 3
     UNTOKENISED = 4
     CHARACTERS = 5
-    EQUAL = 6
-    COPY = 7
-    SWAPPED_SIDES = 8
-    CASE = 9
-    WRONG_MODEL = 10
-    FOREIGN_OUTPUT = 11
-    UNKNOWN_WORDS = 12
-    SMALL_MODEL = 13
-    NO_LINKS = 14
-    SAYS_LITTLE = 15
-    BLANK = 16
-    OTHER_WORDS = 17
-    SHIFTED = 18
-    REORDERED = 19
-    OUT_OF_STEP = 20
-    TOKENISED = 21
+    SAME_AS_REFERENCE = 6
+    EQUAL = 7
+    COPY = 8
+    SWAPPED_SIDES = 9
+    CASE = 10
+    WRONG_MODEL = 11
+    FOREIGN_OUTPUT = 12
+    UNKNOWN_WORDS = 13
+    SMALL_MODEL = 14
+    NO_LINKS = 15
+    SAYS_LITTLE = 16
+    BLANK = 17
+    OTHER_WORDS = 18
+    SHIFTED = 19
+    REORDERED = 20
+    OUT_OF_STEP = 21
+    TOKENISED = 22
 
 
 class Finding(NamedTuple):

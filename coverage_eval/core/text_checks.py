@@ -185,18 +185,24 @@ def look_for_equal_texts(texts: SampledTexts) -> Iterator[Finding]:
     for text in texts.all:
         same[tuple(map(tuple, text.rows))].append(text)
     for rows, equal in same.items():
-        first, *others = [text.name for text in equal]
-        if not others or (equal[0].tokens < MIN_EQUAL_TOKENS and first not in others):
+        names = [text.name for text in equal]
+        if len(equal) < 2 or (equal[0].tokens < MIN_EQUAL_TOKENS and len({*names}) == len(equal)):
             continue
-        are_outputs = all(text in texts.hypotheses for text in equal)
-        yield Finding.of_text(
-            first,
-            f"the same text as {' and '.join(others)} in all {len(rows):,} segments",
-            _WHICH_FILE,
-            CheckId.EQUAL,
-            Severity.NOTE if are_outputs else Severity.WARNING,
-            explains=() if are_outputs else _OF_WRONG_TEXT | {CheckId.COPY},
-        )
+        outputs = [text for text in equal if text in texts.hypotheses]
+        are_outputs = len(outputs) == len(equal)
+        check, named = CheckId.EQUAL, equal[:1]
+        if outputs and any(text in texts.references for text in equal):
+            check, named = CheckId.SAME_AS_REFERENCE, outputs
+        for text in named:
+            others = " and ".join(other.name for other in equal if other is not text)
+            yield Finding.of_text(
+                text.name,
+                f"the same text as {others} in all {len(rows):,} segments",
+                _WHICH_FILE,
+                check,
+                Severity.NOTE if are_outputs else Severity.WARNING,
+                explains=() if are_outputs else _OF_WRONG_TEXT | {CheckId.COPY},
+            )
 
 
 # Texts that are written in different ways

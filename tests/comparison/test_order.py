@@ -31,7 +31,7 @@ BASELINE = "s0"
 def outputs(number: int) -> dict[str, list[str]]:
     """Systems that leave out and repeat words, each in its own measure."""
     return {
-        f"s{n}": damaged(REFERENCES, n, omitted=0.04 * (n % 5), repeated=0.03 * (n % 3))
+        f"s{n}": damaged(REFERENCES, n, omitted=0.01 + 0.04 * (n % 5), repeated=0.03 * (n % 3))
         for n in range(number)
     }
 

@@ -45,6 +45,9 @@ from tests.grammar import generate
 pytestmark = pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 
 REFERENCES = [" ".join(pair.target) for pair in generate(200, seed=4)]
+GOOD = [*REFERENCES[:-1], f"{REFERENCES[-1]} x"]
+"""Outputs that are nearly the references; those that are the references take no part."""
+
 METRICS = {
     "bleu": BLEU, "chrf": CHRF, "meteor": METEOR, "ter": TER, "rep": REP, "drop": DROP,
     "omissions": Omissions,
@@ -284,10 +287,10 @@ def test_a_metric_by_another_name_has_the_same_verdict(kind):
 
 def test_scores_of_another_program_can_recommend_a_system():
     scores = {"a": [0.9, 0.8, 0.85] * 20, "b": [0.5, 0.4, 0.3] * 20}
-    texts = dict.fromkeys(scores, REFERENCES[:60])
+    texts = dict.fromkeys(scores, GOOD[-60:])
     for can_recommend, kind in ((True, "take"), (False, "fewer-errors")):
         comet = ExternalScores("COMET", scores, can_recommend=can_recommend)
-        assert ce.compare(texts, REFERENCES[:60], metrics=[comet]).verdict.kind == kind
+        assert ce.compare(texts, REFERENCES[-60:], metrics=[comet]).verdict.kind == kind
 
 
 def draw(chance: random.Random) -> Facts:
@@ -447,12 +450,12 @@ def test_eleven_systems_can_differ():
     """55 pairs: with 1,000 resamples none could be significant after Holm's correction."""
     assert min(holm([1 / 1001] * 55)) > DECISIVE
     chance = random.Random(2)
-    repeating = [f"{line} {line}" for line in REFERENCES[:100]]
+    repeating = [f"{line} {line}" for line in GOOD[100:]]
     worse = {
         f"s{n}": [" ".join(w for w in line.split() if chance.random() < 0.7) for line in repeating]
         for n in range(1, 11)
     }
-    found = ce.compare({**worse, "s0": REFERENCES[:100]}, REFERENCES[:100], metrics=["bleu", "rep"])
+    found = ce.compare({**worse, "s0": GOOD[100:]}, REFERENCES[100:], metrics=["bleu", "rep"])
     assert (found.verdict.kind, found.verdict.systems) == ("take", ["s0"])
 
 
@@ -502,8 +505,10 @@ def test_eight_systems_with_many_resamples_have_a_verdict(run_cli, tmp_path):
     ],
 )
 def test_no_difference_is_not_said_where_none_could_be_found(resamples, size, said):
-    texts = REFERENCES[:size]
-    found = ce.compare({"a": texts, "b": texts}, texts, metrics=["bleu"], resamples=resamples)
+    texts = GOOD[-size:]
+    found = ce.compare(
+        {"a": texts, "b": texts}, REFERENCES[-size:], metrics=["bleu"], resamples=resamples
+    )
     assert found.verdict_sentences[0] == said
 
 
@@ -574,7 +579,7 @@ def test_each_short_output_has_its_own_share():
         name: [" ".join(text.split()[:size]) for text in REFERENCES]
         for name, size in (("two", 2), ("three", 3))
     }
-    found = ce.compare({"good": REFERENCES, **halves}, REFERENCES, metrics=["bleu", "rep"])
+    found = ce.compare({"good": GOOD, **halves}, REFERENCES, metrics=["bleu", "rep"])
     shares = re.fullmatch(
         r"two has only (\d+)% of the length of the reference; "
         r"three has only (\d+)% of the length of the reference\.",
@@ -585,9 +590,27 @@ def test_each_short_output_has_its_own_share():
     assert [*found.verdict.systems] == ["good"]
 
 
+@pytest.mark.parametrize("metrics", [["bleu"], ["bleu", "rep", "chrf"]])
+def test_a_system_that_is_the_reference_takes_no_part(metrics):
+    """As the human translation in WMT's tables, whose figures are the best that can be."""
+    worse = [" ".join([*text.split()[1::-1], *text.split()[2:]]) for text in REFERENCES]
+    systems = {"good": GOOD, "worse": worse}
+    alone = ce.compare(systems, REFERENCES, metrics=metrics)
+    found = ce.compare({"human": REFERENCES, **systems}, REFERENCES, metrics=metrics)
+    said, *sentences = found.verdict_sentences
+    assert said == "human: the same text as the reference in all 200 segments."
+    assert (found.verdict.kind, found.verdict.systems) == ("take", ["good"])
+    assert [text.partition(" (")[0] for text in sentences] == [
+        text.partition(" (")[0] for text in alone.verdict_sentences
+    ]
+    only = ce.compare({"human": REFERENCES, "good": GOOD}, REFERENCES, metrics=metrics)
+    assert only.verdict.kind == "none"
+    assert ce.compare({"human": REFERENCES}, REFERENCES, metrics=metrics).verdict.kind == "none"
+
+
 def test_many_broken_outputs_are_said_by_name():
     texts = ["" if n % 10 == 0 else text for n, text in enumerate(REFERENCES)]
-    found = ce.compare({"good": REFERENCES, "gaps": texts}, REFERENCES, metrics=["bleu", "rep"])
+    found = ce.compare({"good": GOOD, "gaps": texts}, REFERENCES, metrics=["bleu", "rep"])
     assert [*found.verdict.systems] == ["good"]
     first, headline = found.verdict_sentences
     assert first == "gaps: 20 of 200 outputs have no words where other texts have some."

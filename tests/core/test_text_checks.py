@@ -175,7 +175,9 @@ def test_pieces_are_looked_for_in_the_beginning_of_a_long_line():
 def test_the_source_or_the_reference_in_place_of_the_output():
     assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["copy"]
     assert names(sample(sources(), targets(), hyp=sources())) == ["equal"]
-    assert names(sample(sources(), targets(), hyp=targets())) == ["equal"]
+    assert names(sample(sources(), targets(), hyp=targets())) == ["same-as-reference"]
+    (both,) = findings(sample(sources(), targets(), hyp=targets(), again=targets()))
+    assert both.texts == ("hyp", "again")
     assert names(sample(targets(), targets(), hyp=OUTPUT)) == ["equal"]
     # References in a closely related language share words with the source.
     close = [[s if i % 2 else t for i, (s, t) in enumerate(zip(*pair, strict=False))]
