@@ -24,7 +24,7 @@ from documents import document_tables
 from figure import pictures
 from flags import false_alarms, labelled_tables
 from gates import gates_table
-from intervals import SAMPLES, intervals_table, least_held
+from intervals import intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors, untranslated
 from padding import padding_tables
@@ -92,7 +92,7 @@ def measure(corpus: Corpus) -> tuple[Tables, list[Explored], Found]:
     print(f"{corpus.name}: measured", file=sys.stderr, flush=True)
     explored: list[Explored] = []
     repeated: dict[str, Mapping[str, Areas]] = {}
-    for direction in (corpus, corpus.flipped()):
+    for direction in (corpus,) if corpus.is_trial else (corpus, corpus.flipped()):
         aligner = train(direction.training, for_omissions=False)
         explored.append(explore(direction, aligner))
         repeated |= repetition_areas(direction, aligner)
@@ -118,7 +118,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
         "gates": gates_table(corpora[0]),
-        "intervals": intervals_table(data, corpora[0], max_rows or SAMPLES),
+        "intervals": intervals_table(data, corpora[0]),
         "untranslated": untranslated(data, corpora[0]),
         **people_areas(data, corpora[0]),
         **labelled_tables(data, corpora[0]),
@@ -144,7 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Evidence on real text.")
     parser.add_argument("data", type=Path, nargs="?", help="folder of the corpora, to measure")
     parser.add_argument(
-        "--most", type=int, help="use only this many test segments, to try things out"
+        "--most", type=int, help="measure little, on this many test segments, to try things out"
     )
     parser.add_argument("--tables", type=Path, default=HERE / "tables", help="folder of the tables")
     arguments = parser.parse_args()

@@ -43,16 +43,19 @@ class Corpus:
         name: The pair, such as ``de-en``.
         training: Pairs of source and target.
         test: Pairs of source and reference.
+        is_trial: Whether it is cut to try things out; then little is measured on it.
     """
 
     name: str
     training: Pairs
     test: Pairs
+    is_trial: bool = False
 
     def flipped(self) -> Corpus:
         """The corpus in the other direction."""
         name = "-".join(reversed(self.name.split("-")))
-        return Corpus(name, [(t, s) for s, t in self.training], [(t, s) for s, t in self.test])
+        training, test = ([(t, s) for s, t in pairs] for pairs in (self.training, self.test))
+        return replace(self, name=name, training=training, test=test)
 
 
 def _pairs(folder: Path, names: Sequence[str], source: str, target: str) -> Pairs:
@@ -87,7 +90,7 @@ def load_corpora(data: Path, max_rows: int | None = None) -> list[Corpus]:
             size = len(training) - len(training) // HELD_OUT
             training, test = training[:size], test + training[size:]
         limit = None if max_rows is None else len(training) // 10
-        found.append(Corpus(name, training[:limit], test[:max_rows]))
+        found.append(Corpus(name, training[:limit], test[:max_rows], limit is not None))
     return found
 
 

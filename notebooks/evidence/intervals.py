@@ -55,8 +55,9 @@ class Population(NamedTuple):
     statistics: Statistics
 
 
-def intervals_table(data: Path, captions: Corpus, samples: int = SAMPLES) -> pd.DataFrame:
+def intervals_table(data: Path, captions: Corpus) -> pd.DataFrame:
     """Coverage in percent and mean width at each size, by population."""
+    samples = 20 if captions.is_trial else SAMPLES
     with train(captions.training) as aligner:
         rows = [_row(one, samples) for one in populations(data, captions, aligner)]
     return pd.DataFrame(rows)

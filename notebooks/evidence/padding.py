@@ -60,10 +60,10 @@ def padding_tables(corpus: Corpus) -> dict[str, pd.DataFrame]:
             for name in SYSTEMS[:2]
         },
     }
-    if len(references) < SEGMENTS:  # a short test set is for trying things out
+    if corpus.is_trial:
         systems = {name: whole[name] for name in SYSTEMS[:1]}
     damaged = pd.DataFrame(_damaged(systems, references))
-    chance = pd.DataFrame(_by_chance(whole, references, min(NULLS, len(corpus.test) // 5)))
+    chance = pd.DataFrame(_by_chance(whole, references, 20 if corpus.is_trial else NULLS))
     summary = pd.concat([
         damaged.groupby("damage", sort=False)[["takes the damaged one", "prefers it"]]
         .agg(["size", "sum"]).pipe(_flat),

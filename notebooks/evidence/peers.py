@@ -111,7 +111,7 @@ def peer_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame
     """The effect of other systems' outputs in every kept run on the corpus: mean AUROC."""
     numbers: dict[tuple[str, int], dict[str, Areas]] = {}
     ways: dict[tuple[str, int], dict[str, Areas]] = {}
-    runs = sorted(RUNS.glob(f"*-{corpus.name}-seed*"))
+    runs = sorted(RUNS.glob(f"*-{corpus.name}-seed*"))[: 1 if corpus.is_trial else None]
     for run in runs:
         spoilt = list(_spoilt(_outputs(run, corpus), corpus))
         for count in COUNTS:

@@ -131,7 +131,7 @@ def known_truth(data: Path, corpus: Corpus) -> dict[str, pd.DataFrame]:
                 [*equal.values()],
             )
         )
-    table = pd.DataFrame(_comparisons(beds))
+    table = pd.DataFrame(_comparisons(beds, is_trial=corpus.is_trial))
     return {"truth": table, **summaries(table)}
 
 
@@ -158,11 +158,9 @@ def _least_labelled(texts: Mapping[str, list[str]], labels: Flags) -> dict[str, 
     return {name: outputs for name, outputs in texts.items() if shares[name] <= 0.1}
 
 
-def _comparisons(beds: Sequence[Bed]) -> Iterator[dict[str, object]]:
+def _comparisons(beds: Sequence[Bed], *, is_trial: bool) -> Iterator[dict[str, object]]:
     generator = Random(56)  # noqa: S311 (not for secrets)
-    # A short test set is for trying things out.
-    is_short = len(beds[0].sources) < max(SEGMENTS)
-    shares, nulls = (SHARES[:1], 2) if is_short else (SHARES, NULLS)
+    shares, nulls, sizes = (SHARES[:1], 2, SYSTEMS[:2]) if is_trial else (SHARES, NULLS, SYSTEMS)
     settings = [
         Setting(damage, share, has_reference)
         for has_reference in (False, True)
@@ -173,7 +171,7 @@ def _comparisons(beds: Sequence[Bed]) -> Iterator[dict[str, object]]:
     for setting in settings:
         # The paragraphs' systems are real ones, which may differ.
         bed = generator.choice(beds) if setting.share else beds[0]
-        number = min(generator.choice(SYSTEMS), len(bed.systems))
+        number = min(generator.choice(sizes), len(bed.systems))
         segments = generator.sample(
             range(len(bed.sources)), min(generator.choice(SEGMENTS), len(bed.sources))
         )

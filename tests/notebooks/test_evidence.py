@@ -33,7 +33,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for corpus, (source, tests) in layouts.items():
         (folder / corpus).mkdir()
-        for seed, (name, size) in enumerate([("train", 3000), *((name, 40) for name in tests)]):
+        for seed, (name, size) in enumerate([("train", 1500), *((name, 40) for name in tests)]):
             pairs = generate(size, seed)
             for side, lines in (
                 (source, [" ".join(pair.source) for pair in pairs]),
