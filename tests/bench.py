@@ -230,6 +230,8 @@ def long_lines() -> None:
         "one word": lambda size: " ".join(["word"] * size),
         "words": lambda size: " ".join(words[:size]),
         "numbers": lambda size: " ".join(map(str, range(size))),
+        "words with numbers": lambda size: " ".join(f"w{n**2 % 4999}" for n in range(size)),
+        "two words": lambda size: " ".join("ab"[n**2 % 4999 % 2] for n in range(size)),
         "one token": lambda size: "word" * size,
         "spaces": lambda size: f"word{'     ' * size}word",
         "marks": lambda size: "a. " * size,
@@ -239,17 +241,19 @@ def long_lines() -> None:
     }
     with TemporaryDirectory() as folder, Path(os.devnull).open("w") as nothing:
         for kind, make in kinds.items():
-            works = []
+            commands: dict[str, list[Work]] = {"compare": [], "report": []}
             for size in (40_000, 10_000):
                 hyp, ref = (str(Path(folder, f"{name}{size}")) for name in ("hyp", "ref"))
                 for name, line in ((hyp, make(size)), (ref, make(size + 1))):
                     Path(name).write_text("\n".join([*others, line]), encoding="utf-8")
-                works.append(
-                    partial(main, ["compare", hyp, "-m", "bleu,rep", "-r", ref, "-s", ref])
-                )
-            with redirect_stdout(nothing), redirect_stderr(nothing):
-                long, short = fastest(*works, rounds=2)
-            show(f"compare with a line of 40,000 words: {kind}", long, "10,000", short / long)
+                texts = [hyp, "-m", "bleu,rep", "-r", ref]
+                commands["compare"].append(partial(main, ["compare", *texts, "-s", ref]))
+                page = ["-o", str(Path(folder, "report.html"))]
+                commands["report"].append(partial(main, ["report", *texts, *page]))
+            for command, works in commands.items():
+                with redirect_stdout(nothing), redirect_stderr(nothing):
+                    long, short = fastest(*works, rounds=2)
+                show(f"{command} with a line of 40,000 words: {kind}", long, "10,000", short / long)
 
 
 PARTS: dict[str, Work] = {

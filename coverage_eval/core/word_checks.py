@@ -33,7 +33,7 @@ MIN_LONG = 200
 """Words of two letters and more, below which the share of those that are split means little."""
 
 MAX_WORDS, MAX_LETTERS = 500, 5000
-"""The beginning of a segment in which words are looked for in pieces, however long it is."""
+"""The beginning of a segment in which words in pieces and glued marks are looked for."""
 
 
 def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
@@ -130,7 +130,7 @@ def why_untokenised(text: SampledText) -> str | None:
     """The share of segments with punctuation attached to a word, if it is that of raw text."""
     glued = punctuated = 0
     for row in text.rows:
-        with_marks = [token for token in row if _PUNCTUATION.search(token)]
+        with_marks = [token for token in row[:MAX_WORDS] if _PUNCTUATION.search(token)]
         punctuated += bool(with_marks)
         glued += any(map(_GLUED_MARK.search, with_marks)) or (
             len(row) > 1 and _GLUED_STOP.search(row[-1]) is not None

@@ -28,6 +28,9 @@ MIN_WORDS = 4
 MAX_TEXTS = 200
 """Texts of a sample, spread over it, from which the language of all is told."""
 
+MAX_LETTERS = 20_000
+"""The beginning of a text from which its language is told, however long it is."""
+
 _NEAR = ({"da", "nb", "nn", "no"}, {"bs", "hr", "sr"}, {"id", "ms"})
 """Languages that are too near to each other to be told apart in one segment."""
 
@@ -36,7 +39,7 @@ def log_likelihoods(text: str) -> Mapping[str, float]:
     """The log-likelihood of a text in each language, by its code in ISO 639."""
     from py3langid import rank  # takes half a second
 
-    return dict(rank(text))
+    return dict(rank(text[:MAX_LETTERS]))
 
 
 def common_language(texts: Sequence[str]) -> str:

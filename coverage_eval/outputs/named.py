@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
@@ -132,7 +133,7 @@ class OutputProfile:
             if left:
                 spans = tuple(span for part in left for span in part.spans)
                 is_copy = any(part.is_whole for part in left)
-                detail = "a copy of the source" if is_copy else _parts(part.text for part in left)
+                detail = "a copy of the source" if is_copy else _parts([part.text for part in left])
                 yield NamedError("untranslated", detail, spans)
                 return
         start, closing = find_affixes(output, source, self.affixes)
@@ -140,9 +141,9 @@ class OutputProfile:
             is_one_word = len(output.vocabulary) == 1 < len(output.words)
             yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
             return
-        loop = find_loop(output.pieces, source.pieces if source else ())
-        if loop and (looped := _unless_expected(loop, output, references)):
-            yield NamedError("loop", looped)
+        expected = chain([source] if source else [], map(ParsedSegment.of, references))
+        if loop := find_loop(output.pieces, (text.pieces for text in expected)):
+            yield NamedError("loop", _looped(loop, output))
         elif language := self.languages.find_other(output, references):
             yield NamedError("wrong-language", f"{language}, not {self.languages.target}")
             return
@@ -158,15 +159,18 @@ class OutputProfile:
             yield NamedError("note", quote_pieces(closing))
 
 
-def _parts(texts: Iterable[str]) -> str:
-    """Some parts of an output for a message."""
-    return ", ".join(quote_pieces([text]) for text in texts)
+_MAX_PARTS = 5
+"""Parts of an output that a message quotes."""
 
 
-def _unless_expected(loop: Loop, output: ParsedSegment, references: Sequence[Segment]) -> str:
-    """What an output says again and again; empty if a reference does, too."""
-    if not find_loop(output.pieces, *(ParsedSegment.of(text).pieces for text in references)):
-        return ""
+def _parts(texts: Sequence[str]) -> str:
+    """The first parts of an output for a message, and how many more there are."""
+    more = f" and {len(texts) - _MAX_PARTS} more" if len(texts) > _MAX_PARTS else ""
+    return ", ".join(quote_pieces([text]) for text in texts[:_MAX_PARTS]) + more
+
+
+def _looped(loop: Loop, output: ParsedSegment) -> str:
+    """What an output says again and again."""
     pattern = quote_pieces(output.pieces[loop.start : loop.start + loop.period])
     return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from coverage_eval.outputs.parsed_segment import ParsedSegment, word_spans
@@ -41,18 +42,21 @@ def shared_runs(output: ParsedSegment, source: ParsedSegment) -> list[SharedRun]
     """
     if len(output.vocabulary & source.vocabulary) < 2:
         return []
+    words = output.words
+    shared = set(pairwise(words)).intersection(pairwise(source.words))
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, pair in enumerate(zip(source.words, source.words[1:], strict=False)):
-        places[pair].append(place)
+    for place, pair in enumerate(pairwise(source.words)):
+        if pair in shared:
+            places[pair].append(place)
     runs: list[SharedRun] = []
-    start, words = 0, output.words
-    while start < len(words) - 1:
-        found = places.get((words[start], words[start + 1]), ())[:MAX_PLACES]
-        lengths = {_common(words, start, source.words, place): place for place in reversed(found)}
-        if not lengths:
-            start += 1
+    end = 0
+    for start, pair in enumerate(pairwise(words)):
+        if start < end or pair not in shared:
             continue
+        found = places[pair][:MAX_PLACES]
+        lengths = {_common(words, start, source.words, place): place for place in reversed(found)}
         length = max(lengths)
+        end = start + length
         run = SharedRun(start, start + length, lengths[length], lengths[length] + length)
         last = runs[-1] if runs else run
         gap, source_gap = run.start - last.end, run.source_start - last.source_end
@@ -60,7 +64,6 @@ def shared_runs(output: ParsedSegment, source: ParsedSegment) -> list[SharedRun]
             runs[-1] = SharedRun(last.start, run.end, last.source_start, run.source_end)
         else:
             runs.append(run)
-        start += length
     return runs
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from coverage_eval.core.tokenizers import Segment, Span, Words
 from coverage_eval.outputs.language import Languages, are_near, log_likelihoods
 from coverage_eval.outputs.parsed_segment import ParsedSegment, word_spans
 from coverage_eval.outputs.phrases import PHRASES
-from coverage_eval.outputs.shared_runs import shared_runs
+from coverage_eval.outputs.shared_runs import SharedRun, shared_runs
 
 LIKELIER, LIKELIER_ALONE = 15.0, 30.0
 """By how much more likely a run is in the source's language than in that of the outputs, and
@@ -25,6 +26,9 @@ NEARLY_ALL = 0.8
 
 MIN_COPY = 4
 """Words of an output that is its source where nothing tells the language of outputs."""
+
+MAX_RUNS = 300
+"""Runs of an output that are looked at, the longest, so that a line may be of any length."""
 
 MOST = 2
 """Other systems, at least, that must have the same run to excuse it."""
@@ -73,30 +77,44 @@ def find_untranslated(
         others: Other systems' outputs; what most of them have, too, is none.
     """
     runs = shared_runs(output, source)
-    if not runs:
+    if len(runs) > MAX_RUNS:
+        runs = sorted(sorted(runs, key=lambda run: run.start - run.end)[:MAX_RUNS])
+    left = _runs_left(output, runs, languages) if runs else {}
+    if not left:
         return []
-    spans, of_source = word_spans(output.text), word_spans(source.text)
+    of_source, is_whole = word_spans(source.text), output.words == source.words
+    expected, of_others = list(map(_in_words, references)), list(map(_in_words, others))
+    return [
+        Untranslated(text, tuple(of_source[run.source_start : run.source_end]), is_whole)
+        for run, text in left.items()
+        if not _is_expected(_spaced(output.words[run.start : run.end]), expected, of_others)
+    ]
+
+
+def _runs_left(
+    output: ParsedSegment, runs: Sequence[SharedRun], languages: Languages
+) -> dict[SharedRun, str]:
+    """The runs with the source that a translation does not keep, and the text of each."""
+    of_words = word_spans(output.text)
+    spans = [(of_words[run.start][0], of_words[run.end - 1][1]) for run in runs]
     links = [found.span() for found in re.finditer(_LINK, output.text)]
+    in_links = overlapping(Words(output.text, tuple(spans)), links)
     quotations = list(re.finditer(_QUOTED, output.text))
-    found = []
-    for run in runs:
-        words = output.words[run.start : run.end]
-        start, end = spans[run.start][0], spans[run.end - 1][1]
-        text = output.text[start:end]
+    is_upper = output.text.isupper()
+    left = {}
+    for run, (start, end), is_link in zip(runs, spans, in_links, strict=True):
+        words, text = output.words[run.start : run.end], output.text[start:end]
         is_most = len(words) >= NEARLY_ALL * len(output.words)
-        if (
-            _are_names(text, is_title=not output.text.isupper())
-            or any(first < end and start < last for first, last in links)
+        if not (
+            is_link
+            or _are_names(text, is_title=not is_upper)
             or _is_code(text)
             or re.search(_CITATION, output.text[start : end + 20])
             or (not is_most and _is_quotation(words, (start, end), quotations))
             or not _is_left(text, words, languages, is_most=is_most)
-            or _is_expected(words, references, others)
         ):
-            continue
-        left = tuple(of_source[run.source_start : run.source_end])
-        found.append(Untranslated(text, left, is_whole=output.words == source.words))
-    return found
+            left[run] = text
+    return left
 
 
 def _is_left(text: str, words: Sequence[str], languages: Languages, *, is_most: bool) -> bool:
@@ -122,26 +140,28 @@ def _are_names(text: str, *, is_title: bool) -> bool:
 
 def _is_quotation(words: Sequence[str], inside: Span, quotations: Sequence[re.Match[str]]) -> bool:
     """Whether a run is nearly all that stands between two quotation marks."""
-    start, end = inside
-    for found in quotations:
-        if found.start() <= start and end <= found.end():
-            quoted = ParsedSegment.of(found[found.lastindex or 0])
-            return len(words) >= NEARLY_ALL * len(quoted.words)
-    return False
+    before = bisect_right(quotations, inside[0], key=re.Match.start)
+    if not before or inside[1] > quotations[before - 1].end():
+        return False
+    found = quotations[before - 1]
+    quoted = ParsedSegment.of(found[found.lastindex or 0])
+    return len(words) >= NEARLY_ALL * len(quoted.words)
 
 
-def _is_expected(
-    words: Sequence[str], references: Sequence[Segment], others: Sequence[Segment]
-) -> bool:
-    """Whether a reference has a run, too, or most other systems."""
-    if any(_has(reference, words) for reference in references):
+def _is_expected(words: str, references: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a reference has a run, too, or most other systems; all with spaces around words."""
+    if any(words in reference for reference in references):
         return True
-    with_it = sum(_has(other, words) for other in others)
+    with_it = sum(words in other for other in others)
     return with_it >= MOST and 2 * with_it > len(others)
 
 
-def _has(text: Segment, words: Sequence[str]) -> bool:
-    return f" {' '.join(words)} " in f" {' '.join(ParsedSegment.of(text).words)} "
+def _in_words(text: Segment) -> str:
+    return _spaced(ParsedSegment.of(text).words)
+
+
+def _spaced(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def _is_code(text: str) -> bool:

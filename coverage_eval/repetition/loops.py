@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
@@ -215,6 +215,8 @@ class LoopDetector:
         periods = {
             index - position for position in positions if index - position >= self.min_pattern_size
         }
+        if self._held and token != self._held[-1][1]:
+            periods.discard(1)  # a number that counts up alone is no loop
         loop = self._follow(token, periods)
         positions.append(index)
         self._held.append((key, token, position))
@@ -255,7 +257,7 @@ class LoopDetector:
         return Loop(period, run.start, self.position, exact=False)
 
 
-def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
+def find_loop(tokens: Sequence[str], others: Iterable[Sequence[str]] = ()) -> Loop | None:
     """The loop of a finished output: one that it ends in, a long one anywhere, or all of it twice.
 
     A loop of the source or a reference explains one of at most twice its length.
@@ -265,7 +267,7 @@ def find_loop(tokens: Sequence[str], *others: Sequence[str]) -> Loop | None:
 
     Args:
         tokens: The words and punctuation of the output.
-        *others: Those of its source and its references.
+        others: Those of its source and its references, which are read only if there is a loop.
     """
     loop = _longest_loop(tokens)
     return None if loop is None or any(_explains(other, loop) for other in others) else loop
@@ -327,7 +329,7 @@ def _longest_period(tokens: Sequence[str], keys: Sequence[Hashable]) -> int:
         np.fromiter(map(hash, values), np.int64)[is_read] for values in (tokens, keys)
     )
     for period in range(min(MAX_PATTERN_SIZE, len(hashed_keys) // MIN_COUNT), 0, -1):
-        numbers = max(2, -(-MIN_AT_END // period))  # places of those that count up
+        numbers = 2 if period > 1 else 0  # those that count up, in two periods
         if _may_loop(hashed_keys, period) and _may_loop(hashed_tokens, period, numbers):
             return period
     return 0
@@ -336,11 +338,11 @@ def _longest_period(tokens: Sequence[str], keys: Sequence[Hashable]) -> int:
 def _may_loop(tokens: NDArray[np.int64], period: int, numbers: int = 0) -> bool:
     """Whether enough tokens in a row equal those a period before, as in every loop.
 
-    These are two periods of tokens, and :data:`MIN_AT_END`, as an exact loop has them. A loop whose
+    These are two periods of tokens, or :data:`MIN_AT_END`, as an exact loop has them. A loop whose
     copies differ is so long that somewhere at most one in :data:`MIN_EQUAL` of so many tokens
     differs, apart from ``numbers``.
     """
-    size = max(2 * period, MIN_AT_END)
+    size = 2 * period if period > 1 else MIN_AT_END
     differing = np.cumsum(np.append(0, tokens[period:] != tokens[:-period]))
     least = np.min(differing[size:] - differing[:-size], initial=size)
     return bool(least <= size // MIN_EQUAL + numbers)

@@ -16,6 +16,7 @@ from coverage_eval.core.texts import read_parallel
 from coverage_eval.outputs.named import NamedError, NamedErrorFinder, NamedErrors
 from coverage_eval.outputs.parsed_segment import ParsedSegment
 from coverage_eval.outputs.shared_runs import MAX_GAP, shared_runs
+from coverage_eval.outputs.untranslated import MAX_RUNS
 from tests.grammar import generate
 
 PAIRS = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=3)]
@@ -98,6 +99,12 @@ def test_a_reference_or_most_systems_excuse_a_run():
     assert not left_in(output, source, f"They decided so. {said}")
     assert not left_in(output, source, others=(f"Taxes: {said}", f"No taxes, she says. {said}"))
     assert left_in(output, source, others=(f"Taxes will stay. {said}", TARGET, f"{TARGET} Well."))
+
+
+def test_of_many_runs_a_message_quotes_five():
+    (detail,) = left_in(f"{TARGET} {SOURCE} " * 400, f"{SOURCE} " * 400, TARGET)
+    assert detail.count("'Die Regierung hat") == 5
+    assert detail.endswith(f" and {MAX_RUNS - 5} more")
 
 
 def test_the_spans_are_those_of_the_source_words():

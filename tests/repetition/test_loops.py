@@ -133,7 +133,7 @@ def test_ordinary_repetitions_are_no_loops(text):
     ],
 )
 def test_finished_outputs(output, source, expected):
-    found = find_loop(output.split(), source.split())
+    found = find_loop(output.split(), [source.split()])
     assert (found and (found.period, found.start)) == expected
 
 

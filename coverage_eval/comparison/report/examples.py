@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -182,10 +183,11 @@ def _clearest_run(texts: Mapping[str, str], words: Mapping[MarkedWord, float]) -
     """How much is wrong in the run of marked words where most is, of those seen at a glance."""
     most = 0.0
     for side, text in texts.items():
-        amounts = [(span, amount) for (_, of, span), amount in words.items() if of == side]
+        amounts = sorted((span, amount) for (_, of, span), amount in words.items() if of == side)
         for start, end in runs(text, {span for span, _ in amounts}):
             if end - start <= MAX_RUN:
-                most = max(most, sum(a for (first, _), a in amounts if start <= first < end))
+                first, last = (bisect_left(amounts, ((at,),)) for at in (start, end))
+                most = max(most, sum(amount for _, amount in amounts[first:last]))
     return most
 
 

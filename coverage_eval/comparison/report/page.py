@@ -120,7 +120,7 @@ def packed(blocks: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
         # Without a time stamp, the same input gives the same file.
         yield (
             name,
-            base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), mtime=0)).decode(),
+            base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode(),
         )
 
 

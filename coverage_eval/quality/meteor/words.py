@@ -305,13 +305,15 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
         for token in tokenize(reference)
         if any(map(str.isalpha, token))
     ]
-    unspaced = sum(re.search(UNSPACED_CHARACTER, word) is not None for word in words)
+    is_unspaced = re.compile(UNSPACED_CHARACTER).search
+    unspaced = sum(is_unspaced(word) is not None for word in words)
     if 0 < unspaced >= len(words) / 3:
         message = f"a script without spaces; {FOR_ENGLISH}"
         names = sample.references
         return (Finding(f"{', '.join(names)}: {message}", texts=names),)
     # The ending 's does not count: other languages have it too.
-    functions = sum(word in read_function_words() and word != "s" for word in words)
+    function_words = read_function_words() - {"s"}
+    functions = sum(word in function_words for word in words)
     if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return ()
     message = (
