@@ -115,6 +115,8 @@ class Languages:
     ) -> Languages:
         """The languages of some segments, each with the outputs of the same systems.
 
+        They are learnt from at most :data:`MAX_LETTERS` of each text.
+
         Args:
             rows: The segments.
             sources: The source of each.
@@ -124,12 +126,15 @@ class Languages:
         in_sources, in_translations = Counter[str](), Counter[str]()
         in_references, letters = Counter[str](), Counter[str]()
         references, long_outputs = list[str](), list[list[str]]()
-        for row, source, parsed in zip(rows, sources, outputs, strict=True):
+        for row, whole_source, parsed in zip(rows, sources, outputs, strict=True):
             others = [
-                ParsedSegment.of(text, is_output=True)
+                ParsedSegment.of(text[:MAX_LETTERS], is_output=True)
                 for text in (*row.peers, *row.known_references)
             ]
-            translated = [*parsed, *others]
+            source, *translated = [
+                text if len(text.text) <= MAX_LETTERS else ParsedSegment.of(text.text[:MAX_LETTERS])
+                for text in (whole_source, *parsed, *others)
+            ]
             if source.words:  # what both sides have tells nothing of the language
                 translated = [outside_runs(text, shared_runs(text, source)) for text in translated]
             own = translated[: len(parsed) + len(row.peers)]

@@ -107,6 +107,13 @@ def test_of_many_runs_a_message_quotes_five():
     assert detail.endswith(f" and {MAX_RUNS - 5} more")
 
 
+def test_a_part_at_the_end_of_a_long_line_is_found():
+    """The languages are learnt from the beginning, and the whole line is looked at."""
+    found = left_in(f"{TARGET} " * 1000 + SOURCE, f"{SOURCE} " * 1001, f"{TARGET} " * 1001)
+    assert found
+    assert "Die Regierung hat" in found[0]
+
+
 def test_the_spans_are_those_of_the_source_words():
     source = f"{SOURCE} Das Wetter wird morgen wieder besser."
     row = Row((f"{TARGET} Das Wetter wird morgen wieder besser.",), (), source)
