@@ -205,7 +205,7 @@ class DROP(AlignedMetric):
 
     @property
     def table_limits(self) -> str:
-        """That links joined as in the paper hide omissions, and which metrics do not miss them."""
+        """That joined links hide omissions, and which metrics do not miss them."""
         if not self.aligner.symmetrize.startswith("grow-diag"):
             return ""
         return (

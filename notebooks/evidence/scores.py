@@ -63,7 +63,7 @@ def by(aligner: ModelAligner, symmetrize: str) -> ModelAligner:
 
 
 def drop_scores(aligner: ModelAligner) -> Scorers:
-    """DROP as in the paper and by forward links, soft DROP, and uncovered source words."""
+    """DROP by its default and by forward links, soft DROP, and uncovered source words."""
     forward = by(aligner, "forward")
     return {
         "DROP": DROP(aligner),

@@ -156,8 +156,16 @@ def test_verdicts_are_those_of_the_kept_comparisons():
     is_damaged = truth["damage"] != "none"
     ways = truth["damage"].nunique() - 1
     assert (ways, is_damaged.sum(), (~is_damaged).sum()) == (14, 84, 66)
+    # Only the captions' systems are equally good; the paragraphs' are real.
+    texts = truth.groupby([is_damaged, truth["texts"].str.split(",").str[0]]).size()
+    assert texts.to_dict() == {
+        (True, "captions"): 37, (True, "paragraphs"): 47, (False, "captions"): 66,
+    }  # fmt: skip
     assert "84 comparisons" in sentences()
-    assert "in one of fourteen ways, and 66 without damage" in sentences()
+    assert (
+        "in one of fourteen ways (37 of equally good systems' captions, 47 of real systems' "
+        "paragraphs with a model of captions), and 66 of captions without damage" in sentences()
+    )
     leaves_out = truth["another leaves out more"] > 0
     blamed = truth["verdict"].str.contains(r"Avoid s[1-9]|s0 loses less of the source")
     perhaps = truth["verdict"].str.contains("may be chance") & (truth["found"] == 0)

@@ -94,6 +94,17 @@ def test_what_is_said_of_the_runs_is_in_their_files():
         for found in scores.values()
         for name in ("softmax", "sparsemax")
     ]
+    # COVPENALTY in the beam and from lists; six systems without it.
+    assert {len(found) for found in scores.values()} == {10}
+    ranked = [
+        sum(abs(found[~found.index.str.contains("COVPENALTY")].corr()["length"][metric]) > 0.75
+            for found in scores.values())
+        for metric in ("DROP", "REP")
+    ]  # fmt: skip
+    assert ranked == [7, 1]
+    assert "DROP does in seven of the nine runs, REP in one (correlations beyond ±0.75)" in said(
+        "06"
+    )
     low, high = (round(100 * value) for value in (min(longer), max(longer)))
     assert f"longer in every run, by {low} to {high} words per 100" in said("06")
     assert low >= 1
