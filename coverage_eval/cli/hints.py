@@ -37,6 +37,8 @@ HINTS = {
     "MODEL --sentence-level",
     "-t": "A tokeniser is --tokenize NAME. Texts are files; those of a test set are written by: "
     "sacrebleu -t wmt23 -l en-de --echo src > SRC (and --echo ref > REF)",
+    "--tokenize": "METEOR has --norm. Elsewhere, words are those of the model: coverage-eval align "
+    "train SRC TGT --tokenize 13a -o MODEL",
     "train": "coverage-eval align train SRC TGT -o MODEL",
     "-m": "A model is --model MODEL; columns are chosen by: coverage-eval compare -m bleu,rep "
     "--ref REF FILE...",

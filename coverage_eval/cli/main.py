@@ -82,7 +82,10 @@ class LazyGroup(HelpFormat, click.Group):
         """Find the command as click does, and suggest a name for one that is nearly right."""
         name = args[0]
         if not name.startswith("-") and name not in _commands():
-            use = f"; use: {HINTS[name]}" if name in HINTS else suggest(name, _commands())
+            line = HINTS.get(name)
+            if name in METRICS:
+                line = f"coverage-eval compare -m {name} --ref REF FILE..."
+            use = f"; use: {line}" if line else suggest(name, _commands())
             hint = use or "; 'coverage-eval --help' lists them"
             ctx.fail(f"there is no command {name!r}{hint}")
         return super().resolve_command(ctx, args)

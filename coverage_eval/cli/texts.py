@@ -12,7 +12,7 @@ from coverage_eval.cli import hints
 from coverage_eval.cli.help import Decorator, option, shared
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
 from coverage_eval.core.errors import DataError, UnequalLinesError
-from coverage_eval.core.files import FileText, Text
+from coverage_eval.core.files import STDIN, FileText, Text, check_file
 from coverage_eval.core.long_tables import SYSTEM, LongTable, find_systems
 from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.texts import JoinedText, SegmentFile
@@ -177,8 +177,11 @@ class TextArguments(click.Argument):
 
         Raises:
             click.UsageError: There are more files than texts, or it is not clear which is which.
+            DataError: There are more, and one does not exist.
         """
         values, left = ctx.params, list(files)
+        for text in files if len(files) > len(self.texts) else ():
+            check_file(text.path or STDIN)  # more likely the value of an option than a text
         file = files[0] if len(files) == 1 and self.texts == ("src", "tgt") else None
         if isinstance(file, SegmentFile) and not (values["src"] or values["tgt"]):
             if all("|||" in line for line in file.first_lines):

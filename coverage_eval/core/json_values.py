@@ -63,6 +63,10 @@ def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
         rows_of = "to_entries[] | {id: .key, text: .value}"
     elif all(isinstance(field, dict) and len(field) < len(fields) for field in fields):
         rows_of = ".[]"
+    elif all(isinstance(field, list) and len(field) == len(fields[0]) for field in fields):
+        rows_of = (  # columns of equal length, as Hugging Face's datasets has them
+            ". as $columns | range(.[keys[0]] | length) as $row | $columns | map_values(.[$row])"
+        )
     elif all(isinstance(field, dict) and "0" in field for field in fields):
         rows_of = (  # columns by name, as pandas writes them
             ". as $columns | .[keys[0]] | keys_unsorted[] as $row | $columns | map_values(.[$row])"

@@ -58,7 +58,7 @@ _MARKUP = {
     f"{_PARSE}print(*('\\t'.join({_TEXT} for e in (u.find('{{*}}source'),"
     " u.find('{*}target'))) for u in t.findall('.//{*}trans-unit') + t.findall('.//{*}segment')), "
     "sep='\\n')\" FILE > STEM.tsv; then name STEM.tsv:1 and STEM.tsv:2",
-    **dict.fromkeys(("refset", "srcset", "tstset", "mteval", "dataset"), _SEGMENTS),
+    **dict.fromkeys(("refset", "srcset", "tstset", "mteval", "dataset", "seg"), _SEGMENTS),
     "html": "a web page; save its text, one segment per line",
     "?xml": "a file of XML; write one segment per line, without tags",
 }

@@ -8,7 +8,8 @@ Checks that compare shares need at least twenty segments.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+import shlex
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import fsum
@@ -125,6 +126,29 @@ def look_for_missing_values(texts: SampledTexts) -> Iterator[Finding]:
                 f"first in segment {texts.lines[rows[0]]:,})",
                 "it is scored as a word; if it stands for a missing text, leave the line blank",
             )
+
+
+MIN_NUMBERED = 0.9
+"""Share of segments that begin with the number of their line."""
+
+_NUMBER = re.compile(r"[\[({#]*(\d{1,9})(?!\d)")
+
+
+def look_for_numbers_of_lines(texts: SampledTexts) -> Iterator[Finding]:
+    """Texts that count their lines, which another text does not."""
+    numbered = {}
+    for text in texts.all:
+        found = [_NUMBER.match("".join(row[:2])) if row[1:] else None for row in text.rows]
+        pairs = zip(texts.lines, found, strict=True)
+        firsts = Counter(int(number[1]) - line for line, number in pairs if number)
+        if firsts and firsts.most_common(1)[0][1] >= MIN_NUMBERED * len(found):
+            numbered[text.name] = next(number[0] for number in found if number)
+    for name, number in numbered.items() if len(numbered) < len(texts.all) else ():
+        yield Finding.of_text(
+            name,
+            f"its lines begin with their numbers, such as '{number}'",
+            f"strip them: sed -E 's/^[[({{#]*[0-9]+[])}}.:]*[[:space:]]*//' {shlex.quote(name)}",
+        )
 
 
 def _expected_length(texts: SampledTexts, text: SampledText) -> tuple[str, float, float]:
@@ -278,8 +302,9 @@ def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
         for text, number in numbers.items():
             share = number / max(text.tokens, 1)
             if number >= 3 and share >= max(MIN_STRANGE, FAR_MORE * least):
-                seen = f"{percent(share)} of the tokens, such as {strange[text][0]!a}, have {what}"
-                yield Finding.of_text(text.name, seen, advice, CheckId.CHARACTERS)
+                example = f"such as {strange[text][0][:40]!a}, have {what}"
+                label = f"{percent(share)} of the tokens, {example}"
+                yield Finding.of_text(text.name, label, advice, CheckId.CHARACTERS)
 
 
 def look_for_missing_references(sample: RowSample) -> Iterator[Finding]:
@@ -309,6 +334,7 @@ COMMON_CHECKS = (
     Check(look_for_little_text),
     Check(look_for_blanks),
     Check(look_for_missing_values),
+    Check(look_for_numbers_of_lines, MIN_SEGMENTS),
     Check(look_for_other_words, MIN_SEGMENTS, needs_references=True),
     Check(look_for_other_order, MIN_SEGMENTS),
 )

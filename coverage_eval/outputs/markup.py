@@ -11,10 +11,14 @@ _MARKUP: Mapping[str, tuple[re.Pattern[str], str]] = {
         re.compile(r"\*\*(?=\S)(?:[^*]|\*(?!\*))+(?<=\S)\*\*|__(?=\w)(?:[^_]|_(?!_))+(?<=\w)__"),
         "*_",
     ),
+    "quotation marks around all": (
+        re.compile(r"\A\s*[\"“„«「『].+[\"“”»」』]\s*\Z", re.DOTALL),
+        "\"'“”„«»‘’‚「」『』&`",
+    ),
     "a heading": (re.compile(r"^[^\S\n]*#{1,6}\s+\w", re.MULTILINE), "#"),
 }
 """What it looks like, and its characters: a source that has one has such markup, or may have."""
-MAY_HAVE_MARKUP = re.compile(r"[`~*_#]")
+MAY_HAVE_MARKUP = re.compile(r"[`~*_#\"“„«「『]")
 """Nearly all outputs have none of them, and so no markup."""
 
 

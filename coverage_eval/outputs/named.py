@@ -50,7 +50,7 @@ KINDS: Mapping[str, str] = {
     "overlong": "say far more than outputs of such sources usually do",
     "preamble": "begin with words that translate nothing",
     "note": "end with words that translate nothing",
-    "markup": "have code fences, bold text or headings that the source lacks",
+    "markup": "have code fences, bold text, headings or quotation marks that the source lacks",
 }
 """The kinds of errors, and what outputs with it do."""
 

@@ -26,6 +26,7 @@ FORMS = (
     r"__[a-z]{2,3}(_[A-Za-z]+)?__",
     r"◁/?think▷",
     r"⁇",
+    r"[@$]*\b_*UNK_*\b[@$]*",
 )
 """Special tokens: ends, padding, unknown words, roles, languages, bytes."""
 
@@ -38,7 +39,7 @@ _BLOCKS = (
 """The beginning and the end of a block in which a model reasons before it translates."""
 
 _TOKEN = re.compile("|".join(FORMS))
-MAY_HAVE_TOKEN = re.compile(r"[<\[◁⁇_]")
+MAY_HAVE_TOKEN = re.compile(r"[<\[◁⁇_]|UNK")
 """Nearly all outputs have none of these."""
 
 

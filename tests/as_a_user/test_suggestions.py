@@ -41,6 +41,10 @@ MISTAKES = [
     "rep table.tsv:mt table.tsv",
     "compare table.tsv -r table.tsv:ref",
     "rep blank.en test.en",
+    "chrf careful.en test.en",
+    "ter careful.en test.en",
+    "omissions careful.en -s test.de --model model --tokenize 13a",
+    "meteor careful.en test.en --tokenize 13a",
     "align train pairs.tsv -o new.model",
     "align train pairs.txt -o new.model",
     "align train rows.jsonl -o new.model",
@@ -100,6 +104,16 @@ def test_lines_that_errors_suggest_run(run_cli, folder, mistake):
     assert "coverage-eval" in done.stderr.split("error: ")[-1] or mistake.endswith("--ref")
     for suggestion in _LINE.findall(done.stderr.split("error: ")[-1]):
         assert runs(run_cli, folder, suggestion.strip())
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    ["rep careful.en test.en --confidence 0.9", "omissions careful.en zh -s test.de --model model"],
+)
+def test_what_is_no_file_is_not_suggested_as_one(run_cli, folder, mistake):
+    done = run_cli(*mistake.split(), cwd=folder, check=False)
+    assert "no such file" in done.stderr
+    assert "type" not in done.stderr.lower()
 
 
 @pytest.mark.parametrize("text", ["chinese", "raw.en"])

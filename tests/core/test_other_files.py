@@ -99,6 +99,10 @@ def test_a_look_ahead_says_nothing_twice(tmp_path):
         ({"a": "a dog", "b": ""}, [{"id": "a", "text": "a dog"}, {"id": "b", "text": ""}]),
         ({str(number): row for number, row in enumerate(ROWS)}, ROWS),
         ({name: {str(n): row[name] for n, row in enumerate(ROWS)} for name in ROWS[0]}, ROWS),
+        (
+            {"mt": TEXTS, "ref": TEXTS[::-1]},
+            [{"mt": TEXTS[n], "ref": TEXTS[-1 - n]} for n in range(len(TEXTS))],
+        ),
     ],
 )
 def test_one_object_is_refused_with_the_line_that_writes_its_rows(tmp_path, value, rows, indent):
@@ -164,6 +168,8 @@ SGM = '<refset setid="x">\n<doc>\n<seg id="1"> a house </seg>\n<seg id="2">he &a
         ("x.xlf", XLIFF_2, "XLIFF", "ein Haus\ta house\n"),
         ("my ref.sgm", SGM, "WMT's test sets", "a house\nhe & she\n"),
         ("x.html", "<!DOCTYPE html>\n<html></html>\n", "a web page", None),
+        ("x.seg", "<seg id=1>a house</seg>\n<seg id=2>he</seg>\n", "WMT's test sets",
+         "a house\nhe\n"),
         ("x.xml", '<?xml version="1.0"?>\n<a>b</a>\n', "a file of XML", None),
     ],
 )  # fmt: skip

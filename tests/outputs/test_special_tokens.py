@@ -29,6 +29,7 @@ TOKENS = st.one_of(
     st.integers(0, 99).map("<extra_id_{}>".format),
     st.sampled_from(["[INST]", "[/INST]", "<<SYS>>", "<0x0A>", "<2de>", " eng_Latn", " __de__"]),
     st.sampled_from(["[en_XX]", " en_XX", " [eng_Latn]", " pt_BR"]),
+    st.sampled_from([" UNK", " @UNK@", " _UNK", " $UNK$"]),
 )
 """What tokenisers and chat templates are full of."""
 
