@@ -122,11 +122,11 @@ def test_the_option_is_in_the_command_its_help_and_the_signature(extended):
 
 
 def test_the_check_warns(extended):
-    (extended / "entities").write_text("a &quot; house &quot;\n")
+    (extended / "filled").write_text("a {0} house\n")
     (extended / "house").write_text("a house\n")
-    line = ("rep", "entities", "house", "-f", "json")
+    line = ("rep", "filled", "house", "-f", "json")
     (warning,) = json.loads(run(extended, "-m", "coverage_eval", *line))["warnings"]
-    said = "entities: has entities of HTML, such as '&quot;'; decode them in all texts"
+    said = "filled: has slots of templates, such as '{0}'; fill them in all texts"
     assert warning == said
 
 
@@ -250,7 +250,8 @@ def shouting(extended: Path) -> Path:
     assert START in text
     registry.write_text(text.replace(START, START + LINE), encoding="utf-8")
     quiet, loud = ["a red house", "the dog", "a cat"], ["a RED house", "the dog", "A CAT"]
-    for name, lines in (("quiet", quiet), ("loud", loud), ("refs", quiet)):
+    refs = ["a red home", *quiet[1:]]
+    for name, lines in (("quiet", quiet), ("loud", loud), ("refs", refs)):
         (extended / name).write_text("".join(f"{line}\n" for line in lines * 20))
     return extended
 
