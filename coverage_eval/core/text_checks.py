@@ -245,8 +245,9 @@ def look_for_case(texts: SampledTexts) -> Iterator[Finding]:
     for text in texts.all:
         cased = {token: n for token, n in text.counts.items() if token.lower() != token.upper()}
         if (total := sum(cased.values())) >= MIN_CASED:
-            capital = sum(n for token, n in cased.items() if token != token.lower())
-            capitals[text.name] = capital / total
+            numbers = [n for token, n in cased.items() if token != token.lower()]
+            # The most frequent one may be a mark such as UNK or eng_Latn.
+            capitals[text.name] = (sum(numbers) - max(numbers, default=0)) / total
     with_capitals = [name for name, share in capitals.items() if share >= CASED]
     lower_cased = [name for name, share in capitals.items() if share < LOWER_CASED]
     for name in lower_cased if with_capitals else ():

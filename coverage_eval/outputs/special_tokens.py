@@ -26,7 +26,7 @@ FORMS = (
     r"__[a-z]{2,3}(_[A-Za-z]+)?__",
     r"◁/?think▷",
     r"⁇",
-    r"[@$]*\b_*UNK_*\b[@$]*",
+    r"[@$]{0,2}\b_{0,2}UNK_{0,2}\b[@$]{0,2}",
 )
 """Special tokens: ends, padding, unknown words, roles, languages, bytes."""
 
