@@ -472,6 +472,11 @@ def test_a_reference_of_marks_alone_stands_for_a_missing_one():
     assert said not in messages(sample(None, everywhere[0], hyp=everywhere[1]))
 
 
+@pytest.mark.parametrize("mark", ["UNK", "eng_Latn", "[EOS]", "END"])
+def test_a_mark_in_capitals_does_not_make_a_text_a_cased_one(mark):
+    assert "capital" not in messages(sample(None, targets(), hyp=[[mark, *row] for row in OUTPUT]))
+
+
 @pytest.mark.parametrize(
     "value", ["No", "Nancy", "[1] and [2]", "(Applause)", "error 404", "<a> b"]
 )
