@@ -24,6 +24,11 @@ _MAGIC = {
     b"\xfe\xff": "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE > STEM.utf8",
     b"{\\rtf": "a file of rich text; save it as plain text in UTF-8",
     b"\x93NUMPY": "a file of NumPy arrays, no text",
+    **dict.fromkeys(
+        (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95"),
+        "a pickle of Python, which can run any program; save what it holds as text",
+    ),
+    b"SQLite format 3": "a database; write its texts as a table, such as .csv",
 }
 """First bytes of files that are not text, and what to do with such a file."""
 
@@ -33,8 +38,10 @@ _ZIPPED = {
     "word/document.xml": "a Word file; save it as plain text in UTF-8",
     "content.xml": "an OpenDocument file; save it as .csv, or as plain text in UTF-8",
     "forward.params": "a model of words' translations; it goes with --model",
+    ".npy": "a file of NumPy arrays, no text",
+    "/data.pkl": "a file of PyTorch, no text",
 }
-"""Members that tell what a zip archive is, and what to do with such a file."""
+"""Ends of members that tell what a zip archive is, and what to do with such a file."""
 
 _SEGMENTS = (
     "a file of WMT's test sets; write its segments as lines: python -c \"import html, re, sys; "
@@ -102,9 +109,11 @@ def what_it_is(beginning: bytes, path: object) -> str | None:
     advice = next((text for magic, text in _MAGIC.items() if beginning.startswith(magic)), None)
     if beginning.startswith(b"PK\x03\x04"):
         advice = _zipped(beginning, path)
-    if beginning[:1000].count(0) > len(beginning[:1000]) / 4:
-        encoding = "UTF-16LE" if beginning.startswith(b"\0", 1) else "UTF-16BE"
-        advice = advice or f"UTF-16 text; convert it: iconv -f {encoding} -t UTF-8 FILE > STEM.utf8"
+    zeros = [beginning[side:1000:2].count(0) for side in (0, 1)]
+    if sum(zeros) > len(beginning[:1000]) / 4:
+        encoding = "UTF-16LE" if zeros[1] > zeros[0] else "UTF-16BE"
+        text = f"UTF-16 text; convert it: iconv -f {encoding} -t UTF-8 FILE > STEM.utf8"
+        advice = advice or (text if 4 * min(zeros) < max(zeros) else "data of a program, no text")
     encoding = "utf-16" if beginning.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     text = beginning[:4096].decode(encoding, "replace")
     if found := re.match(r"\s*<([!?]?[A-Za-z]+)", text):
@@ -120,8 +129,8 @@ def _zipped(beginning: bytes, path: object) -> str:
             members = set(file.namelist())
     except (BadZipFile, OSError):
         members = set()
-    known = (advice for member, advice in _ZIPPED.items() if member in members)
-    return next(known, "a zip archive; unpack it, and name a file of it")
+    ends = (advice for end, advice in _ZIPPED.items() if any(m.endswith(end) for m in members))
+    return next(ends, "a zip archive; unpack it, and name a file of it")
 
 
 def _markup(beginning: str, first: str) -> str | None:
