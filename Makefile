@@ -41,11 +41,11 @@ test: $(DEVELOPMENT)
 test-torch: $(TORCH)
 	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips --only torch
 
-# The tests of Spark; without Java they are skipped visibly.
+# The tests of Spark; without Java they are skipped visibly. (`make test` runs those of jobs.)
 # Java compiles quickly rather than well here, because the jobs take seconds.
 test-spark: $(SPARK)
 	JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" \
-	  $(SPARK_PY) -m pytest tests/spark
+	  $(SPARK_PY) -m pytest tests/spark/test_spark.py
 
 # Tests that need Chromium or node are skipped without them, with the reason.
 test-browser: $(BROWSER) $(PACKAGES)
