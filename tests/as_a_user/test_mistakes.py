@@ -231,4 +231,5 @@ def test_a_few_segments_are_scored(run_cli, folder, number):
         "omissions few.a --src few.src --model model",
         "compare few.a few.b --ref few.ref --src few.src --model model --metrics rep,drop,bleu",
     ):
-        typed(run_cli, folder, line)
+        printed = typed(run_cli, folder, line)[0]
+        assert any(map(str.isdigit, printed)), line
