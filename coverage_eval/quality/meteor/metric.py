@@ -47,6 +47,7 @@ from coverage_eval.quality.meteor.words import (
     FOR_ENGLISH,
     JAR,
     PARAPHRASES,
+    check_alike,
     check_english,
     data_file,
     get_word,
@@ -290,7 +291,7 @@ class METEOR(TextMetric):
         return Tokenizer()
 
     def fit(self, sample: RowSample) -> FittedMETEOR:
-        """Return what counts, which doubts references that do not look English."""
+        """Return what counts, which doubts texts that are not English, or not tokenised alike."""
         return FittedMETEOR(self, sample)
 
     def evidence(
@@ -315,6 +316,8 @@ class FittedMETEOR(Fitted):
     def __init__(self, metric: METEOR, sample: RowSample) -> None:
         self.metric: METEOR = metric
         self.findings = check_english(sample)
+        if not metric.norm:
+            self.findings += check_alike(sample, ", or type 'meteor' with --norm")
         self._index: Path | None = None
 
     def index(self) -> Path | None:

@@ -1,4 +1,4 @@
-r"""Meteor's English: data files, properties of words, ``-norm``, and a check of the language.
+r"""Meteor's English: data files, properties of words, ``-norm``, and checks of the texts.
 
 The data come with the ``meteor`` extra (the package pycocoevalcap): a paraphrase table as a file,
 and word lists inside Meteor's jar, which is a zip archive. Nothing here starts Java, and the
@@ -24,8 +24,10 @@ from pathlib import Path
 from string import punctuation
 
 from coverage_eval.core.batches import RowSample
-from coverage_eval.core.errors import DataError, Finding, MissingDependencyError
+from coverage_eval.core.checks import SampledTexts
+from coverage_eval.core.errors import CheckId, DataError, Finding, MissingDependencyError
 from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, tokenize
+from coverage_eval.core.word_checks import why_untokenised
 
 _INSTALL = "pip install 'coverage-eval[meteor]'"
 
@@ -322,3 +324,21 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
     )
     references = sample.references
     return (Finding(f"{', '.join(references)}: {message}", texts=references),)
+
+
+def check_alike(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:
+    """Texts that are not tokenised beside others that are; METEOR counts what is between spaces.
+
+    Args:
+        sample: Segments of a test set.
+        remedy: What else could be done than to tokenise them.
+    """
+    sampled = SampledTexts.tokenize(sample, tokenize, tokenize)
+    texts = [*sampled.hypotheses, *sampled.references]
+    labels = {text.name: label for text in texts if (label := why_untokenised(text))}
+    if len(labels) == len(texts):
+        return ()
+    advice = f"tokenise all texts alike{remedy}"
+    return tuple(
+        Finding.of_text(name, label, advice, CheckId.UNTOKENISED) for name, label in labels.items()
+    )

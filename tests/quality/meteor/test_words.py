@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import coverage_eval as ce
 from coverage_eval.core.batches import Row, RowSample
+from coverage_eval.core.errors import CorpusWarning
 from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.quality.meteor import METEOR, words
@@ -121,6 +125,20 @@ def sample_of(rows: Iterable[Row]) -> RowSample:
 
 def looks_english(segments: Iterable[Segment]) -> bool:
     return not check_english(sample_of(Row((), (segment,)) for segment in segments))
+
+
+@pytest.mark.parametrize("score", [ce.meteor, partial(ce.score, NLTKMeteor())])
+def test_texts_that_are_not_tokenised_alike_are_named(score):
+    tokenised = [f"the cat sat on mat {number} , and slept ." for number in range(30)]
+    raw = [line.replace(" ,", ",").replace(" .", ".") for line in tokenised]
+    for texts, named in (((raw, tokenised), "hypothesis"), ((tokenised, raw), "reference")):
+        with pytest.warns(CorpusWarning, match=f"the {named}: 100% .* tokenise all texts alike"):
+            score(*texts)
+    for text in (raw, tokenised):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            score(text, [*text[1:], text[0]])
+        assert not any("tokenise" in str(warning.message) for warning in said)
 
 
 @pytest.mark.parametrize("text", [GERMAN, JAPANESE, DANISH])
