@@ -5,6 +5,7 @@ Every breakdown is a function from a :class:`~coverage_eval.core.result.Result` 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
             for mark in explanation.marks:
                 # Where the phrase begins that the mark is part of.
                 start = mark.detail.get("ngram_start", mark.spans[0][0])
-                key = (FIFTHS[5 * starts.index(start) // len(starts)], system)
+                key = (FIFTHS[5 * bisect_left(starts, start) // len(starts)], system)
                 counts[key] += 1
                 parts[key] += mark.amount
     # The reference words of REP's own denominator.
