@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import pairwise
 
@@ -187,6 +187,8 @@ class LoopDetector:
         require_integer("min_pattern_size", self.min_pattern_size, 1, self.max_pattern_size)
         require_integer("min_count", self.min_count, 2)
         require_integer("min_repeated", self.min_repeated, 0)
+        self.periods: Set[int] = {*range(self.min_pattern_size, self.max_pattern_size + 1)}
+        """Those that are looked for."""
         self.reset()
 
     def reset(self) -> None:
@@ -212,9 +214,7 @@ class LoopDetector:
         key = _key(token) if self.near else token
         index, self._index = self._index, self._index + 1
         positions = self._positions.setdefault(key, deque())
-        periods = {
-            index - position for position in positions if index - position >= self.min_pattern_size
-        }
+        periods = {index - position for position in positions} & self.periods
         if self._held and token != self._held[-1][1]:
             periods.discard(1)  # a number that counts up alone is no loop
         loop = self._follow(token, periods)
@@ -293,9 +293,10 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
         return replace(whole, exact=tokens[whole.period :] == tokens[: -whole.period])
     if max(Counter(pairwise(keys)).values(), default=0) < MIN_COUNT:
         return None
-    if not (longest_period := _longest_period(tokens, keys)):
+    if not (periods := _possible_periods(tokens, keys)):
         return None
-    detector = LoopDetector(longest_period, min_repeated=MIN_AT_END)
+    detector = LoopDetector(max(periods), min_repeated=MIN_AT_END)
+    detector.periods = periods
     longest: Loop | None = None
     position = first = 0
     while position < len(tokens):
@@ -318,21 +319,22 @@ def _longest_loop(tokens: Sequence[str]) -> Loop | None:
     return longest if longest.end >= len(tokens) - MAX_AFTER else None
 
 
-def _longest_period(tokens: Sequence[str], keys: Sequence[Hashable]) -> int:
-    """The longest period with which a finished output may have a loop; 0 if it has none.
+def _possible_periods(tokens: Sequence[str], keys: Sequence[Hashable]) -> Set[int]:
+    """The periods with which a finished output may have a loop.
 
-    If the detector follows no longer ones, it takes few steps for a token, even if a text has few
-    words or all are equal but for their numbers.
+    If the detector follows no others, it takes few steps for a token, even if a text has few words
+    or all are equal but for their numbers.
     """
     is_read = [not (a[-1:].isdigit() and b.isdigit()) for a, b in pairwise(["", *tokens])]
     hashed_tokens, hashed_keys = (
         np.fromiter(map(hash, values), np.int64)[is_read] for values in (tokens, keys)
     )
-    for period in range(min(MAX_PATTERN_SIZE, len(hashed_keys) // MIN_COUNT), 0, -1):
-        numbers = 2 if period > 1 else 0  # those that count up, in two periods
-        if _may_loop(hashed_keys, period) and _may_loop(hashed_tokens, period, numbers):
-            return period
-    return 0
+    return {
+        period
+        for period in range(1, min(MAX_PATTERN_SIZE, len(hashed_keys) // MIN_COUNT) + 1)
+        if _may_loop(hashed_keys, period)
+        and _may_loop(hashed_tokens, period, numbers=2 if period > 1 else 0)
+    }
 
 
 def _may_loop(tokens: NDArray[np.int64], period: int, numbers: int = 0) -> bool:
@@ -340,7 +342,7 @@ def _may_loop(tokens: NDArray[np.int64], period: int, numbers: int = 0) -> bool:
 
     These are two periods of tokens, or :data:`MIN_AT_END`, as an exact loop has them. A loop whose
     copies differ is so long that somewhere at most one in :data:`MIN_EQUAL` of so many tokens
-    differs, apart from ``numbers``.
+    differs, apart from ``numbers`` that count up.
     """
     size = 2 * period if period > 1 else MIN_AT_END
     differing = np.cumsum(np.append(0, tokens[period:] != tokens[:-period]))
