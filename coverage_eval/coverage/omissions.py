@@ -59,9 +59,9 @@ class FlaggedSegments(TextMetric):
     """Percentage of segments in which a finder finds an error.
 
     It is the mean probability of an error: the share of segments that can be expected to have one.
-    Where segments have at least three different outputs of others to be compared with, it is the
-    share of segments that are flagged. The score of a segment is the finder's score, not a sum of
-    statistics.
+    Where, without a reference, segments have at least three different outputs of others to be
+    compared with, it is the share of segments that are flagged. The score of a segment is the
+    finder's score, not a sum of statistics.
 
     Args:
         aligner: The model.

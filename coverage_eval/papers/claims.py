@@ -19,7 +19,8 @@ _FACT_HEADER = ("fact", "printed", "computed", "outcome", "holds")
 
 RULE = (
     "A claim is confirmed if every fact that decides it holds, contradicted if one does not, and "
-    "not decidable otherwise. An exception does not hold and does not decide."
+    "not decidable otherwise; one without facts is not checked. An exception does not hold and "
+    "does not decide."
 )
 OURS = "In our words: the paper does not say it so."
 

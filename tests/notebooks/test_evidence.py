@@ -202,15 +202,16 @@ def test_the_smallest_coverage_of_three_has_less_area_elsewhere():
 
 
 def test_the_shares_of_words_with_errors_are_those_of_the_measuring(monkeypatch):
-    """The missing end and the growing tail twice as often as other errors."""
+    """The missing end and the growing tail twice as often, but not in the table of all kinds."""
     monkeypatch.syspath_prepend(EVIDENCE)
-    coverages, repetitions = map(import_module, ("coverages", "repetitions"))
+    coverages, repetitions, scores = map(import_module, ("coverages", "repetitions", "scores"))
+    assert f"{scores.RATE:.0%} of the words. Rows" in sentences()
     factors = repetitions.KINDS | {kind: more for kind, _, more in coverages.KINDS}
     assert {kind for kind, more in factors.items() if more == 2} == {
         "early-stop", "repetition-tail",
     }  # fmt: skip
     assert set(factors.values()) == {1, 2}
-    assert "5% of the words (growing tails: 10%)" in sentences()
+    assert "to a growing tail (in 10% of the words)" in sentences()
     assert "2% of the words (missing ends, growing tails: 4%)" in sentences()
 
 

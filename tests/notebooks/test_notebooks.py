@@ -130,6 +130,10 @@ def test_what_is_said_of_the_time_of_training_is_in_the_logs():
         if run.name not in {f"multi30k-de-en-seed{seed}" for seed in (4, 5, 6)}  # on a GPU
     ]
     assert f"Table 1 in {min(hours):.1f} to {max(hours):.1f} hours each" in said("06")
+    for run in RUNS:
+        logs = [path.name for path in run.glob("*.epochs.jsonl") if not other.search(path.name)]
+        assert (len(logs), sum("predictor" in name for name in logs)) == (7, 1)
+    assert "six models and a predictor of fertilities" in said("06")
 
 
 def test_the_new_system_of_the_comparison_has_the_weights_of_its_run():
