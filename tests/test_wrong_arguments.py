@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import coverage_eval as ce
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.metric import setting
+from coverage_eval.repetition.rep import REP
 
 HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
 LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
@@ -70,3 +74,18 @@ def test_a_string_is_not_taken_for_a_list_of_words():
             ce.plotting.attention_heatmap(weights, *texts)
         with pytest.raises(DataError, match="is a list of tokens, not a single string"):
             ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Own(REP):
+    """A user's metric, whose settings have no upper end."""
+
+    times: int = setting(2, "Count from this number on.", min=1)
+    share: float = setting(0.5, "Count from this share on.", min=0)
+
+
+@pytest.mark.parametrize("wrong", [{"times": 0}, {"share": -0.1}, {"share": float("nan")}])
+def test_a_setting_may_have_no_upper_end(wrong):
+    assert Own(times=10**9, share=1e9).times == 10**9
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be "):
+        Own(**wrong)

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum, auto
+from math import inf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -353,12 +354,12 @@ class Metric(Formula, ABC):
             elif isinstance(item.default, bool):
                 require_flag(name, value)
             elif "min" in rules and isinstance(item.default, int):
-                require_integer(name, value, rules["min"], rules["max"])
+                require_integer(name, value, rules["min"], rules.get("max"))
             elif "min" in rules:
                 if not isinstance(value, Real):
                     raise TypeError(f"{name} must be a number, not {value!r}")
-                if not rules["min"] <= value <= rules["max"]:
-                    allowed = f"from {rules['min']} to {rules['max']:,}"
+                if not rules["min"] <= value <= rules.get("max", inf):
+                    allowed = f"from {rules['min']} to {rules.get('max', inf):,}"
                     raise ValueError(f"{name} must be {allowed}, not {value}")
             elif item.default_factory is StopWords and not isinstance(value, StopWords):
                 # A string's letters, or a set's order, would be signed without an error.
