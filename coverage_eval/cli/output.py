@@ -51,10 +51,9 @@ def refuse_fatal(findings: Sequence[Finding], *, strict: bool) -> None:
         DataError: There is a warning, with ``strict``.
         click.exceptions.Exit: A finding makes scores meaningless.
     """
-    fatal = [item.message for item in findings if item.severity < Severity.UNUSABLE]
-    if strict and (found := fatal + _warnings(findings)):
-        raise DataError("; ".join(found))
-    if fatal:
+    if strict and (found := [item for item in findings if item.severity < Severity.NOTE]):
+        raise DataError("; ".join(item.message for item in found))
+    if fatal := [item.message for item in findings if item.severity == Severity.FATAL]:
         say(f"{'; '.join(fatal)}; a score would mean nothing", "error")
         warn(findings)
         raise click.exceptions.Exit(1)
@@ -65,15 +64,11 @@ def warn(findings: Sequence[Finding]) -> None:
 
     So are notes of checks; other notes stand with the scores.
     """
-    for message in _warnings(findings):
-        say(message, "warning")
-    for item in findings:
-        if item.severity == Severity.NOTE and item.check is not None:
+    for item in findings:  # in the order of their severity
+        if Severity.FATAL < item.severity < Severity.NOTE:
+            say(item.message, "warning")
+        elif item.severity == Severity.NOTE and item.check is not None:
             say(item.message, "note")
-
-
-def _warnings(findings: Sequence[Finding]) -> list[str]:
-    return [item.message for item in findings if Severity.UNUSABLE <= item.severity < Severity.NOTE]
 
 
 def with_findings(

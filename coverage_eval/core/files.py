@@ -248,7 +248,11 @@ def _invalid_utf8(name: str, lines_before: int, offset: int, error: UnicodeDecod
 
 
 def zip_lines(
-    names: Sequence[str], streams: Sequence[Iterable[Any]], *, empty: str = ""
+    names: Sequence[str],
+    streams: Sequence[Iterable[Any]],
+    *,
+    empty: str = "",
+    explain: Callable[[Sequence[int]], str] | None = None,
 ) -> Iterator[tuple[Any, ...]]:
     """Zip streams of equal lengths.
 
@@ -256,6 +260,7 @@ def zip_lines(
         names: The name of each stream in messages.
         streams: Items other than None.
         empty: The message if there is no item at all; by default, no items are no error.
+        explain: Says, from the lengths, why they are unequal and what to do; empty if it cannot.
 
     Raises:
         DataError: The streams have unequal lengths; each is counted to its end for the message.
@@ -267,9 +272,10 @@ def zip_lines(
             counts = [count] * len(names)
             for rest in chain([row], rows):
                 counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
+            advice = explain(counts) if explain else ""
             raise UnequalLinesError(
                 list(zip(names, counts, strict=True)),
-                "line N of one file must belong to line N of the other",
+                advice or "line N of one file must belong to line N of the other",
             )
         yield row
     if count < 0 and empty:

@@ -258,7 +258,7 @@ class Formula:
     there are no references."""
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """The score of summed statistics; by default, of two, their ratio times :attr:`factor`.
+        """The score of summed statistics; by default errors by the last, times :attr:`factor`.
 
         Args:
             summed: Statistics ``[..., k]``, each row a sum over segments.
@@ -266,9 +266,11 @@ class Formula:
         Returns:
             Scores ``[...]``; NaN where the score is undefined (an empty denominator).
         """
-        numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        denominator = np.asarray(summed, dtype=np.float64)[..., -1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(denominator > 0, self.factor * numerator / denominator, np.nan)
+            return np.where(
+                denominator > 0, self.factor * self.errors(summed) / denominator, np.nan
+            )
 
     def errors(self, statistics: Statistics) -> Floats:
         """The size of the errors in statistics ``[..., k]``; by default the first of them."""

@@ -10,19 +10,19 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set, Sized
+from functools import partial
 from itertools import chain, tee
 from operator import itemgetter
 from os import PathLike as OsPathLike
 from typing import Any
 
 from coverage_eval.core import files
-from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
+from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import (
     FileText,
     ListText,
     PathLike,
     Text,
-    check_file,
     zip_lines,
 )
 from coverage_eval.core.joined_tables import join_by_id
@@ -228,9 +228,6 @@ def read_parallel(
     """
     texts = [item if isinstance(item, Text) else open_text(item) for item in sources]
     check_stdin(texts)
-    for text in texts:
-        if text.path is not None:
-            check_file(text.path)
     columns: dict[TextTable, list[str]] = {}
     for text in texts:
         if isinstance(text, ColumnText):
@@ -257,36 +254,27 @@ def read_parallel(
             streams.append(text.read(optional=text in optional))
         else:
             streams.append(iter(text))
-    return _in_step(texts, streams)
-
-
-def _in_step(texts: Sequence[Text], streams: Sequence[Iterator[Any]]) -> Iterator[tuple[Any, ...]]:
-    """The segments of all texts line by line; an error names blank lines that explain it."""
     names = [text.name for text in texts]
     empty = f"{' and '.join(names)}: no segments: the file is empty"
-    try:
-        yield from zip_lines(names, streams, empty=empty)
-    except UnequalLinesError as error:
-        if advice := _blank_lines(texts, error.counts):
-            raise UnequalLinesError([*error.counts.items()], advice) from None
-        raise
+    return zip_lines(names, streams, empty=empty, explain=partial(_blank_lines, texts))
 
 
-def _blank_lines(texts: Iterable[Text], counts: Mapping[str, int]) -> str:
+def _blank_lines(texts: Sequence[Text], counts: Sequence[int]) -> str:
     """Which lines of a text are blank and too many, with what to do; empty if none explain it.
 
     Args:
         texts: The texts.
-        counts: How many lines each has, by its name.
+        counts: How many lines each has.
     """
     blank = {
         text.name: [number for number, line in enumerate(text, start=1) if not line.strip()]
         for text in texts
         if text.path is not None
     }
-    fewest = min(counts.values())
-    shortest = [blank.get(name, []) for name, count in counts.items() if count == fewest]
-    for name, count in counts.items():
+    sizes = {text.name: count for text, count in zip(texts, counts, strict=True)}
+    fewest = min(counts)
+    shortest = [blank.get(name, []) for name, count in sizes.items() if count == fewest]
+    for name, count in sizes.items():
         numbers, more = blank.get(name, []), count - fewest
         is_last = more and numbers[-more:] == [*range(fewest + 1, count + 1)]
         if is_last or (more and len(numbers) == more and not any(shortest)):

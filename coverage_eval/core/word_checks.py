@@ -16,7 +16,7 @@ from coverage_eval.core.checks import (
 )
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.metric import Metric
-from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer, segment_text
+from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer
 
 
 def _tokenise(texts: SampledTexts) -> str:
@@ -147,11 +147,13 @@ def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[s
         By metric, a finding for each text that it needs and whose words are not separated.
     """
     found: dict[str, list[Finding]] = {}
+    if not _has_unspaced_letters(sample):
+        return found
     by_tokenizer: dict[Tokenizer, SampledTexts] = {}
     for name, metric in metrics.items():
         if (words := metric.words) is None:
             continue
-        texts = by_tokenizer.get(words) or _unspaced_texts(sample, words)
+        texts = by_tokenizer.get(words) or SampledTexts.tokenize(sample, words, words)
         by_tokenizer[words] = texts
         for text in texts.all:
             is_source = text is texts.source
@@ -162,17 +164,15 @@ def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[s
     return found
 
 
-def _unspaced_texts(sample: RowSample, words: Tokenizer) -> SampledTexts:
-    """The texts of a sample in words; none if they have no letter of a script without spaces."""
-    has_letters = re.compile(UNSPACED_CHARACTER).search
+def _has_unspaced_letters(sample: RowSample) -> bool:
+    """Whether a text has letters of a script without spaces between words."""
     texts = (
-        segment_text(text)
+        text if isinstance(text, str) else "".join(text)
         for row in sample.rows
         for text in (*row.hypotheses, *row.references, row.source or "")
     )
-    if not any(not text.isascii() and has_letters(text) for text in texts):
-        return SampledTexts()
-    return SampledTexts.tokenize(sample, words, words)
+    find = re.compile(UNSPACED_CHARACTER).search
+    return any(not text.isascii() and find(text) for text in texts)
 
 
 _SPLITTERS = (("[\u3040-\u30ff]", "ja-mecab or char", "char"), ("[\u3400-\u9fff]", "zh", "zh"))

@@ -8,7 +8,7 @@ then judges each output by itself, so an output is judged alike in one process a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -294,21 +294,19 @@ def main_error(errors: Sequence[NamedError]) -> NamedError:
     return next((error for error in errors if error.kind not in GUESSES), errors[0])
 
 
+@dataclass(eq=False)
 class NamedErrors(Feature):
     """Looks at every output for errors that have a name.
 
-    Args:
-        aligner: A model's vocabulary tells the language of few outputs; None to do without.
-
     Attributes:
-        aligner: As given; it may be set until this is fitted.
+        aligner: A model's vocabulary tells the language of few outputs; None to do without. It may
+            be set until this is fitted.
         by_system: For each system, the named errors of the segments that have some.
     """
 
-    def __init__(self, aligner: Aligner | None = None) -> None:
-        self.aligner = aligner
-        self._segments = 0
-        self.by_system: dict[str, dict[int, Sequence[NamedError]]] = {}
+    aligner: Aligner | None = None
+    by_system: dict[str, dict[int, Sequence[NamedError]]] = field(default_factory=dict, init=False)
+    _segments: int = field(default=0, init=False)
 
     def fit(self, sample: RowSample) -> None:
         """Learn what is usual in the outputs."""

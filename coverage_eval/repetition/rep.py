@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.batches import Batch, Row
+from coverage_eval.core.batches import Batch
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Measure, Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
@@ -160,13 +160,8 @@ class REP(TokenMetric):
             settings["without"] = "+".join(left_out)
         return settings | self.tokens.settings
 
-    def formula(self, summed: Statistics) -> NDArray[np.float64]:
-        """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
-        length = np.asarray(summed, dtype=np.float64)[..., -1]
-        return super().formula(np.stack([self.errors(summed), length], axis=-1))
-
     def errors(self, statistics: Statistics) -> NDArray[np.float64]:
-        """The sum σ of the formula: w1 · repeated n-grams + w2 · repeated words."""
+        """The sum σ: w1 · repeated n-grams + w2 · repeated words; the score is per 100 words."""
         ngrams, words, _ = np.moveaxis(np.asarray(statistics, dtype=np.float64), -1, 0)
         return np.asarray(self.w1 * ngrams + self.w2 * words)
 
@@ -174,7 +169,8 @@ class REP(TokenMetric):
         """The statistics of each segment: both sums of the formula without their weights, words."""
         counts = []
         for row in batch.rows:
-            references = [self.tokens(text) for text in self._expected(row)]
+            expected = row.known_references if "references" in self.needs else []
+            references = [self.tokens(text) for text in expected]
             for hypothesis in map(self.tokens, row.hypotheses):
                 sums = [0, 0, closest_length(hypothesis, references)]
                 for item in self._repetitions(hypothesis, references):
@@ -194,7 +190,8 @@ class REP(TokenMetric):
         label of the last one says how many repetitions have none.
         """
         for row in batch.rows:
-            references = [self.tokens(text) for text in self._expected(row)]
+            expected = row.known_references if "references" in self.needs else []
+            references = [self.tokens(text) for text in expected]
             yield tuple(self._explained(text, references) for text in row.hypotheses)
 
     def _explained(self, text: Segment, references: Sequence[Tokens]) -> Explanation:
@@ -231,10 +228,6 @@ class REP(TokenMetric):
                 words, range(start + skipped, start + length), "output", item.kind,
                 amount=amount, first=first, phrase=ngram, detail=detail, label=label,
             )  # fmt: skip
-
-    def _expected(self, row: Row) -> Sequence[Any]:
-        """The texts whose repetitions are not errors."""
-        return row.known_references
 
     def _repetitions(
         self, hypothesis: Tokens, references: Sequence[Tokens]
@@ -378,6 +371,3 @@ class LetterRepetition(LetterREP):
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """As with a reference, but 0 for an output without words."""
         return np.nan_to_num(super().formula(summed))
-
-    def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (it ignores references)
-        return []

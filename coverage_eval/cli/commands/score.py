@@ -15,7 +15,7 @@ from coverage_eval.core.features import Feature
 from coverage_eval.core.files import Text
 from coverage_eval.core.machine import progress_bar
 from coverage_eval.outputs.named import NamedErrors
-from coverage_eval.registry import make_metric, metric_class
+from coverage_eval.registry import make_metric
 
 
 def score(
@@ -47,7 +47,6 @@ def score(
         output: Where the score is printed, and how.
         **settings: The settings of the metric; others are ignored.
     """
-    kind = metric_class(name)
     metric = make_metric(name, settings)
     features: list[Feature] = [NamedErrors(settings.get("aligner"))]
     if unaligned:
@@ -57,7 +56,7 @@ def score(
         features.insert(0, Documents(tokenize, settings.get("aligner"), jobs=jobs))
     texts = Texts({hyp.name: hyp}, ref, src)
     evaluation = Evaluation(texts, {name: metric}, features, jobs, evidence=output.by_segment)
-    with progress_bar(f"computing {kind.name}") as progress:
+    with progress_bar(f"computing {metric.name}") as progress:
         result = evaluation.run(progress)
     if output.by_segment:
         report = segment_report(
@@ -73,5 +72,5 @@ def score(
     warn(result.findings)
     if keep or reject:
         scores = result.segment_scores(name)
-        reasons = [f"{kind.name}: {score:g}" if score else "" for score in scores]
+        reasons = [f"{metric.name}: {score:g}" if score else "" for score in scores]
         write_kept(result.texts or texts, reasons, {name: scores}, keep=keep, reject=reject)
