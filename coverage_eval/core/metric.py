@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum, auto
 from math import inf
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, RowSample
-from coverage_eval.core.errors import DataError, Finding, require_flag, require_integer
+from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.report import ScoreCell
@@ -324,6 +324,13 @@ class Formula:
 
 # Metrics
 
+_PLAIN_TYPES: Mapping[type, tuple[type, str]] = {
+    bool: (bool, "True or False"),
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+}
+"""By the type of a setting's default, what its values must be, also in words."""
+
 
 @dataclass(frozen=True)
 class Metric(Formula, ABC):
@@ -349,20 +356,18 @@ class Metric(Formula, ABC):
         """
         for item in fields(self):
             name, value, rules = item.name, getattr(self, item.name), item.metadata
+            least, most = rules.get("min", -inf), rules.get("max", inf)
+            kind, what = _PLAIN_TYPES.get(type(item.default), (object, ""))
             if "choices" in rules:
                 if value not in (*rules["choices"], item.default):
                     choices = ", ".join(map(str, rules["choices"]))
                     raise ValueError(f"{name} must be one of {choices}, not {value!r}")
-            elif isinstance(item.default, bool):
-                require_flag(name, value)
-            elif "min" in rules and isinstance(item.default, int):
-                require_integer(name, value, rules["min"], rules.get("max"))
-            elif "min" in rules:
-                if not isinstance(value, Real):
-                    raise TypeError(f"{name} must be a number, not {value!r}")
-                if not rules["min"] <= value <= rules.get("max", inf):
-                    allowed = f"from {rules['min']} to {rules.get('max', inf):,}"
-                    raise ValueError(f"{name} must be {allowed}, not {value}")
+            elif what and (
+                not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)
+            ):
+                raise TypeError(f"{name} must be {what}, not {value!r}")
+            elif what and not least <= value <= most:
+                raise ValueError(f"{name} must be from {least} to {most:,}, not {value}")
             elif item.default_factory is StopWords and not isinstance(value, StopWords):
                 # A string's letters, or a set's order, would be signed without an error.
                 made_by = "StopWords.of(words) or StopWords.read(file)"
