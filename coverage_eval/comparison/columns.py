@@ -132,7 +132,14 @@ class Columns(Feature):
             ValueError: Two metrics with one name, or DROP without an aligner.
             AlignerError: The aligner failed.
         """
-        metrics = [item for item in self.metrics if not self._is_unfit(item, sample)]
+        metrics = []
+        for item in self.metrics:
+            if self._is_default and not needs_links(item):
+                default = self._make(item, None, self._tokenize)
+                if findings := default.fit(sample).findings:  # such as METEOR of German
+                    self._notes.append(f"no {default.name} in the table: {findings[0].message}")
+                    continue
+            metrics.append(item)
         names = [item if isinstance(item, str) else item.name.lower() for item in metrics]
         names += self._others
         if len(set(names)) < len(names):
@@ -152,16 +159,6 @@ class Columns(Feature):
         tokens = Tokenizer(tokenize, self._lowercase)
         self.source_tokens = aligner.source_tokens if aligner else tokens
         return dict(zip(names, [*chosen, *self._others.values()], strict=True))
-
-    def _is_unfit(self, metric: str | Metric, sample: RowSample) -> bool:
-        """Whether a default metric does not fit the texts, such as METEOR for German."""
-        if not self._is_default or needs_links(metric):
-            return False
-        default = self._make(metric, None, self._tokenize)
-        findings = default.fit(sample).findings
-        if findings:
-            self._notes.append(f"no {default.name} in the table: {findings[0].message}")
-        return bool(findings)
 
     def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
         if isinstance(metric, Metric):

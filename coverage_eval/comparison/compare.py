@@ -9,17 +9,13 @@ from typing import Any
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.facts import unusable_systems
-from coverage_eval.comparison.pairs import PValues, make_tests, statistics_by_system
+from coverage_eval.comparison.pairs import PValues, make_tests
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import warn_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
-from coverage_eval.core.significance import (
-    Resampled,
-    SignificanceTest,
-    sample_scores,
-)
+from coverage_eval.core.significance import Resampled, SignificanceTest, sample_scores
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.trust import estimate_recalls
 from coverage_eval.documents.feature import Documents
@@ -116,11 +112,14 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         raise ValueError(
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
-    columns = statistics_by_system(result, metrics)
+    columns = [
+        (metric, dict(zip(systems, result.statistics[name], strict=True)))
+        for name, metric in metrics.items()
+    ]
     sampled = None
     if test.resamples and columns:
         sampled = sample_scores(columns, test.resamples, test.seed)
-    tests = make_tests(result, test, sampled)
+    tests = make_tests(result, test, columns, sampled)
     cells = {
         name: _compare_scores(result, name, baseline, draws, tests.columns.get(name, {}), test.seed)
         for name, draws in zip(metrics, sampled or [{}] * len(columns), strict=True)

@@ -321,11 +321,9 @@ def collect_facts(
         padding=padding,
         confirmed=confirmed,
         contradicted=contradicted,
-        explained=padding_explains(
-            result, [Won(*t[:3]) for t in told], test, tested.drawn(test.resamples)
-        ),
+        explained=padding_explains(result, [Won(*t[:3]) for t in told], test, tested.resamples),
         resamples=test.resamples,
-        min_resamples=tested.min_resamples(),
+        min_resamples=tested.min_resamples,
         doubts={
             name: found.warning
             for name, found in trust.items()
@@ -364,14 +362,13 @@ def _best_first(
     Only names tell equal outputs apart.
     """
     names = sorted(metrics, key=lambda name: metrics[name].higher_is_better is not True)
-
-    def key(system: str) -> tuple[list[float], str, str]:
-        signs = (-1 if metrics[name].higher_is_better else 1 for name in names)
+    signs = [-1 if metrics[name].higher_is_better else 1 for name in names]
+    keyed = []
+    for system in result.systems:
         own = [sign * scores[name][system] for sign, name in zip(signs, names, strict=True)]
         counted = (result.statistics_of(name, system).tobytes() for name in result.metrics)
-        return own, sha256(b"".join(counted)).hexdigest(), system
-
-    return sorted(result.systems, key=key)
+        keyed.append((own, sha256(b"".join(counted)).hexdigest(), system))
+    return [system for *_, system in sorted(keyed)]
 
 
 def _test(

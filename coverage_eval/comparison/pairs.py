@@ -9,17 +9,18 @@ tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from coverage_eval.core.metric import Formula, Statistics
+from coverage_eval.core.metric import Formula
 from coverage_eval.core.report import DECISIVE
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
     Resampled,
     SignificanceTest,
+    Systems,
     holm,
     min_resamples,
     pair_tests,
@@ -41,76 +42,60 @@ class PairTests(NamedTuple):
 
     Attributes:
         number: The number of tests, all columns together.
-        factor: How many times the resamples asked for are drawn, if there are so many.
+        resamples: The number of resamples of each; of many tests more than were asked for.
+        min_resamples: How many must be asked for so that a test can show a difference; None if no
+            number is enough.
         columns: By metric, then the two systems; empty if no resamples were asked for.
     """
 
     number: int
-    factor: int
+    resamples: int
+    min_resamples: int | None
     columns: Mapping[str, Mapping[frozenset[str], PValues]]
-
-    def drawn(self, resamples: int) -> int:
-        """How many resamples are drawn where so many were asked for."""
-        return min(self.factor * resamples, MAX_RESAMPLES)
-
-    def min_resamples(self) -> int | None:
-        """How many must be asked for so that a test can show a difference.
-
-        None if no number is enough.
-        """
-        needed = min_resamples(self.number, DECISIVE)
-        return math.ceil(needed / self.factor) if needed <= MAX_RESAMPLES else None
 
 
 def make_tests(
-    result: Result, test: SignificanceTest, sampled: Sequence[Mapping[str, Resampled]] | None
+    result: Result,
+    test: SignificanceTest,
+    columns: Sequence[tuple[Formula, Systems]],
+    sampled: Sequence[Mapping[str, Resampled]] | None,
 ) -> PairTests:
     """Test all pairs of systems by all metrics.
 
     Args:
         result: What was measured.
         test: How systems are tested.
+        columns: Its metrics, each with the statistics ``[segments, k]`` of every system.
         sampled: Bootstrap scores of the same metrics, if they are known.
     """
     pairs = [*combinations(result.systems, 2)]
     number = len(pairs) * len(result.metrics)
-    tests = PairTests(number, max(1, math.ceil(number / _TESTS_PER_FACTOR)), {})
+    factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
+    needed = min_resamples(number, DECISIVE)
+    tests = PairTests(
+        number,
+        resamples=min(factor * test.resamples, MAX_RESAMPLES),
+        min_resamples=math.ceil(needed / factor) if needed <= MAX_RESAMPLES else None,
+        columns={},
+    )
     if not (number and test.resamples):
         return tests
     tested = pair_tests(
-        statistics_by_system(result, result.metrics),
+        columns,
         pairs,
         test=test.test,
-        resamples=tests.drawn(test.resamples),
+        resamples=tests.resamples,
         seed=test.seed,
-        sampled=sampled if tests.factor == 1 else None,
+        sampled=sampled if factor == 1 else None,
     )
     p_values = [
-        1.0 if _is_small(result, name, pair) else found.p_value
-        for name, column in zip(result.metrics, tested, strict=True)
-        for pair, found in column.items()
+        1.0 if abs(found.difference) < metric.min_difference else found.p_value
+        for metric, column in zip(result.metrics.values(), tested, strict=True)
+        for found in column.values()
     ]
     both = map(PValues, p_values, holm(p_values))
-    columns = {
+    by_pair = {
         name: {frozenset(pair): next(both) for pair in column}
         for name, column in zip(result.metrics, tested, strict=True)
     }
-    return tests._replace(columns=columns)
-
-
-def _is_small(result: Result, name: str, pair: Iterable[str]) -> bool:
-    """Whether the scores of two systems differ by less than tells anything."""
-    metric = result.metrics[name]
-    sums = [result.statistics_of(name, system).sum(axis=0) for system in pair]
-    one, other = (float(metric.formula(summed)) for summed in sums)
-    return abs(one - other) < metric.min_difference
-
-
-def statistics_by_system(
-    result: Result, names: Iterable[str]
-) -> list[tuple[Formula, dict[str, Statistics]]]:
-    """Metrics, each with the statistics ``[segments, k]`` of every system."""
-    return [
-        (result.metrics[name], dict(zip(result.systems, result.statistics[name], strict=True)))
-        for name in names
-    ]
+    return tests._replace(columns=by_pair)

@@ -73,7 +73,9 @@ def write_verdict(
     sentences = []
     if facts.faults:
         sentences.append(_write_faults(facts, verdict.systems, name))
-    sentences += [_write(reason, facts, name) for reason in verdict.reasons]
+    for reason in verdict.reasons:
+        phrases = Phrases(facts, name, reason)
+        sentences.append(TEMPLATES[reason.template].format(the=phrases, facts=facts))
     sentences += [
         f"{facts.metrics[metric].name} has no say: {why}." for metric, why in facts.doubts.items()
     ]
@@ -82,12 +84,7 @@ def write_verdict(
 
 def write_obstacle(obstacle: Obstacle, facts: Facts) -> str:
     """Why no test could show a difference."""
-    return _write(Reason(obstacle), facts, str)
-
-
-def _write(reason: Reason, facts: Facts, name: Callable[[str], str]) -> str:
-    phrases = Phrases(facts, name, reason)
-    return TEMPLATES[reason.template].format(the=phrases, facts=facts)
+    return TEMPLATES[obstacle].format(the=Phrases(facts, str, Reason(obstacle)), facts=facts)
 
 
 def _write_faults(facts: Facts, first: Sequence[str], name: Callable[[str], str]) -> str:

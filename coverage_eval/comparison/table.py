@@ -395,53 +395,46 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
 
 def brief_note(comparison: Comparison, baseline: str) -> str:
     """What the figures are, in one line, with a name for the baseline."""
-    parts = [_segments(comparison)]
+    segments, *more = _common_notes(comparison)
+    parts = [segments]
     if comparison.test.resamples:
         parts.append("low–high: 95% interval")
         if len(comparison.rows) > 1:
             number = comparison.tests.number
             corrected = f", Holm-corrected for {number:,} tests" if number > 1 else ""
             parts.append(f"p: against {baseline}{corrected}")
-    parts += [*_asked(comparison), *_meanings(comparison)]
-    return f"{'; '.join(parts)}."
+    return f"{'; '.join([*parts, *more])}."
 
 
-def _asked(comparison: Comparison) -> list[str]:
-    """What a verdict asks for, if the star of a difference does not reach it."""
-    return [f"verdict: p < {DECISIVE:g}"] if comparison.facts.unsure else []
-
-
-def _meanings(comparison: Comparison) -> list[str]:
-    """What the figures of some columns are, where that depends on the texts."""
-    fitted = comparison.measured.fitted.values()
-    return [f"{item.metric.name}: {item.meaning}" for item in fitted if item.meaning]
-
-
-def _segments(comparison: Comparison) -> str:
-    """How many segments there are, and whether they are too few."""
-    segments = comparison.measured.segments
-    is_few = segments < MIN_SEGMENTS and comparison.test.resamples > 0
+def _common_notes(comparison: Comparison) -> list[str]:
+    """How many segments there are, what a verdict asks for, and what figures of columns are."""
+    result = comparison.measured
+    is_few = result.segments < MIN_SEGMENTS and comparison.test.resamples > 0
     few = ": too few for intervals and tests to say much" if is_few else ""
-    return f"{segments:,} segments{few}"
+    notes = [f"{result.segments:,} segments{few}"]
+    if comparison.facts.unsure:  # the star of a difference does not reach it
+        notes.append(f"verdict: p < {DECISIVE:g}")
+    fitted = result.fitted.values()
+    return notes + [f"{item.metric.name}: {item.meaning}" for item in fitted if item.meaning]
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
     test, metrics = comparison.test, comparison.measured.metrics
-    notes = [f"{_segments(comparison)}."]
+    segments, *more = _common_notes(comparison)
+    notes = [f"{segments}."]
     if test.resamples:
         resamples = f"{test.resamples:,} resamples, seed {test.seed}"
         of_errors = [metric.name for metric in metrics.values() if metric.error_unit is not None]
-        more = f"; upper end of {', '.join(of_errors)}: with one more error" if of_errors else ""
-        notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}{more}).")
+        upper = f"; upper end of {', '.join(of_errors)}: with one more error" if of_errors else ""
+        notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}{upper}).")
         if len(comparison.rows) > 1:
-            drawn = comparison.tests.drawn(test.resamples)
             notes.append(
-                f"p: against {comparison.baseline} ({_TESTS[test.test]}, {drawn:,} resamples, seed "
-                f"{test.seed}; Holm-corrected over all pairs of systems and all columns, here and "
-                "in the verdict)."
+                f"p: against {comparison.baseline} ({_TESTS[test.test]}, "
+                f"{comparison.tests.resamples:,} resamples, seed {test.seed}; Holm-corrected over "
+                "all pairs of systems and all columns, here and in the verdict)."
             )
-    notes += [f"{what}." for what in (*_asked(comparison), *_meanings(comparison))]
+    notes += [f"{note}." for note in more]
     notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
     return notes + [
         f"{metrics[name].name}: do not go by this column: {why}."

@@ -49,7 +49,8 @@ def numbers(report: Report, digits: int) -> Iterator[str]:
 
     Of a table that is only for this, every cell.
     """
-    for table in report.tables_for("numbers"):
+    shown = [table for table in report.tables if "numbers" in table.formats]
+    for table in shown:
         for row in table.rows:
             for cell in row:
                 if isinstance(cell, ScoreCell):
@@ -93,7 +94,7 @@ def csv_record(cells: Iterable[object]) -> str:
 
 def _only_table(report: Report, output_format: str) -> Table:
     """The table of a format that holds only one."""
-    tables = report.tables_for(output_format)
+    tables = [table for table in report.tables if output_format in table.formats]
     if len(tables) != 1:
         raise ValueError(f"{output_format.upper()} holds one table, and there are {len(tables)}")
     return tables[0]

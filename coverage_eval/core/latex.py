@@ -38,7 +38,8 @@ def latex(report: Report, style: Style) -> Iterator[str]:
     yield r"% needs \usepackage{booktabs}"
     if report.title:
         yield f"% {escape_controls(report.title)}"
-    for table in report.tables_for("latex"):
+    shown = [table for table in report.tables if "latex" in table.formats]
+    for table in shown:
         if not table.header:
             yield escape_latex(" ".join([table.title, *table.notes])) + r"\par"
         elif table.title or table.caption:

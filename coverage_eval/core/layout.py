@@ -17,6 +17,7 @@ from coverage_eval.core.report import (
     Style,
     Table,
     format_figure,
+    format_p,
 )
 
 _GAP = "  "
@@ -42,16 +43,23 @@ Line: TypeAlias = "tuple[str, str]"
 
 
 def cell_lines(cell: Cell, digits: int) -> list[str]:
-    """A cell as text, then the lines in small print below a score.
+    """A cell as text; below a score its interval, such as ``2.90–3.81``, and its p-value.
 
     Hidden characters are escaped; each format escapes its own special characters. Spaces at the
     edges are left out.
     """
-    if isinstance(cell, ScoreCell):
-        return [format_figure(cell.value, digits), *cell.small_print(digits)]
     if isinstance(cell, float):
         return [format_figure(cell, digits)]
-    return ["" if cell is None else escape_controls(str(cell)).strip()]
+    if not isinstance(cell, ScoreCell):
+        return ["" if cell is None else escape_controls(str(cell)).strip()]
+    lines = [format_figure(cell.value, digits)]
+    if cell.low is not None and cell.high is not None:
+        low, high = format_figure(cell.low, digits), format_figure(cell.high, digits)
+        dash = " – " if "-" in low + high else "–"
+        lines.append(f"{low}{dash}{high}")
+    if cell.p is not None:
+        lines.append(format_p(cell.p))
+    return lines
 
 
 def side(column: Kinds) -> str:
@@ -88,7 +96,8 @@ def text(report: Report, style: Style) -> Iterator[str]:
     parts: list[Iterable[str]] = []
     if report.title:
         parts.append(_paragraph(report.title, style, "bold"))
-    for table in report.tables_for("text"):
+    shown = [table for table in report.tables if "text" in table.formats]
+    for table in shown:
         if table.lines:
             parts.append(_score_lines(table, style))
         else:
@@ -194,9 +203,15 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
             widths[column] = max(widths[column], len(_interval(cell, style.digits)))
 
     def lines(cell: Cell, column: int) -> list[Line]:
-        (figure, look), *below = _text_lines(cell, table.kinds[column], style.digits)
-        if not are_many or not isinstance(cell, ScoreCell):
-            return [(figure, look), *below]
+        figure, *below = cell_lines(cell, style.digits)
+        if not isinstance(cell, ScoreCell):
+            return [(figure, "")]
+        colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
+        look = f"{'bold' if cell.best else ''} {colour}".strip()
+        # The stars stand behind the column of figures.
+        figure += "*" if cell.significant else " " * ("significant" in table.kinds[column])
+        if not are_many:
+            return [(figure, look), *((line, "dim") for line in below)]
         if width := widths[column]:
             figure += f"{_GAP}{_interval(cell, style.digits):>{width}}"
         return [(figure, look)]
@@ -214,17 +229,6 @@ def _interval(cell: Cell, digits: int) -> str:
     """The interval of a score, or nothing."""
     has_one = isinstance(cell, ScoreCell) and cell.low is not None
     return cell_lines(cell, digits)[1] if has_one else ""
-
-
-def _text_lines(cell: Cell, column: Kinds, digits: int) -> list[Line]:
-    """The lines of a cell; stars stand behind the column of figures."""
-    first, *rest = cell_lines(cell, digits)
-    if not isinstance(cell, ScoreCell):
-        return [(first, "")]
-    colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
-    look = f"{'bold' if cell.best else ''} {colour}".strip()
-    star = "*" if cell.significant else " " * ("significant" in column)
-    return [(first + star, look), *((line, "dim") for line in rest)]
 
 
 # Markdown
@@ -247,7 +251,8 @@ def _markdown_parts(report: Report, digits: int) -> Iterator[Iterable[str]]:
 
     if report.title:
         yield [f"**{_escape_markdown(report.title)}**"]
-    for table in report.tables_for("markdown"):
+    shown = [table for table in report.tables if "markdown" in table.formats]
+    for table in shown:
         if table.title:
             yield [f"**{_escape_markdown(table.title)}**"]
         if table.header:
@@ -303,10 +308,11 @@ def _grid(
     sides = [side(table.kinds[i]) for i in columns]
     for number, row in enumerate(_cells(table, columns, lines)):
         for level in zip_longest(*map(_wrap, row, widths), fillvalue=("", "")):
-            yield [
-                (_pad(words, width, where), look)
-                for (words, look), width, where in zip(level, widths, sides, strict=True)
-            ]
+            line = []
+            for (words, look), width, where in zip(level, widths, sides, strict=True):
+                spaces = " " * (width - width_of(words))
+                line.append((spaces + words if where == "right" else words + spaces, look))
+            yield line
         if number == 0:
             yield [("-" * width, "") for width in widths]
 
@@ -352,11 +358,6 @@ def _fit(
 
 def _total(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
-
-
-def _pad(words: str, width: int, where: str) -> str:
-    spaces = " " * (width - width_of(words))
-    return spaces + words if where == "right" else words + spaces
 
 
 def _wrap(cell: list[Line], width: int) -> list[Line]:

@@ -81,17 +81,6 @@ class ScoreCell:
             return figure
         return f"{figure} [{format_figure(self.low, digits)}, {format_figure(self.high, digits)}]"
 
-    def small_print(self, digits: int) -> list[str]:
-        """What stands below the score: the interval, such as ``2.90–3.81``, and the p-value."""
-        lines = []
-        if self.low is not None and self.high is not None:
-            low, high = format_figure(self.low, digits), format_figure(self.high, digits)
-            dash = " – " if "-" in low + high else "–"
-            lines.append(f"{low}{dash}{high}")
-        if self.p is not None:
-            lines.append(format_p(self.p))
-        return lines
-
     def to_dict(self) -> dict[str, Any]:
         """The score as plain values."""
         return {name: value for name, value in vars(self).items() if name != "better"}
@@ -203,10 +192,6 @@ class Report:
     values: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     signatures: tuple[str, ...] = ()
-
-    def tables_for(self, output_format: str) -> list[Table]:
-        """The tables that a format shows."""
-        return [table for table in self.tables if output_format in table.formats]
 
     def with_values(self, **more: Any) -> Report:
         """The report with further values at the end of JSON."""

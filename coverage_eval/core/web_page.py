@@ -21,7 +21,8 @@ def html_page(report: Report, style: Style) -> Iterator[str]:
     yield f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
     yield f"<style>{_STYLE}</style></head><body>"
     yield f"<h1>{title}</h1>"
-    for table in report.tables_for("text"):
+    shown = [table for table in report.tables if "text" in table.formats]
+    for table in shown:
         if table.title:
             yield f"<h2>{escape(table.title)}</h2>"
         if table.header:

@@ -229,5 +229,5 @@ def test_a_right_segment_without_a_4_gram_is_undefined_and_not_the_worst():
     outputs = ["( Applause )", "a red mouse on the hill"]
     found = compare({"a": outputs}, references, metrics=["bleu"], resamples=0)
     assert found.measured.segment_scores("bleu", "a")[0] is None
-    (shown,) = comparison_segments_report(found, worst=1).tables_for("text")
+    shown, _ = comparison_segments_report(found, worst=1).tables
     assert [row[0] for row in shown.rows] == [2]

@@ -476,10 +476,11 @@ def test_resamples_are_multiplied_up_to_their_maximum(systems, resamples, monkey
     tests = make_tests(
         compare_statistics(statistics, {"rep": REP()}, SignificanceTest(resamples=0)).measured,
         SignificanceTest(resamples=resamples),
+        [(REP(), statistics["rep"])],
         None,
     )
     assert resamples <= drawn[0] <= MAX_RESAMPLES
-    least = tests.min_resamples()
+    least = tests.min_resamples
     assert least is not None
     assert (resamples < least) == (drawn[0] < min_resamples(tests.number, DECISIVE))
 

@@ -20,6 +20,7 @@ from rich.console import Console
 
 from coverage_eval.cli.score_report import Segments, segment_report
 from coverage_eval.core.formats import numbers, render
+from coverage_eval.core.layout import cell_lines
 from coverage_eval.core.machine import DiskList, LazyRows
 from coverage_eval.core.report import Cell, Report, ScoreCell, Table, format_figure, format_p
 from coverage_eval.repetition.rep import REP
@@ -383,6 +384,6 @@ def test_names_and_numbers_of_any_table_are_whole(scores, name, width):
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(map(len, text.splitlines())) <= width
     assert all(cell.format().split()[0] in text.split() for cell in cells)
-    assert all(cell.small_print(2)[0] in text for cell in cells)
+    assert all(cell_lines(cell, 2)[1] in text for cell in cells)
     assert name in text.split()
     assert all(f"metric {n} ↓" in text for n in range(len(scores)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -138,12 +138,16 @@ def run_comparison(
     for name, kind in kinds.items():
         has_links = bool(ref_links or links)
         require_links(f"metric {name}", kind, src=src, model=model, has_links=has_links)
-    _check_baseline(baseline, systems)
+    if baseline is not None and baseline not in systems:
+        raise click.UsageError(
+            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
+        )
+    if kinds:
+        present = {"documents": unaligned, "references": bool(ref), "sources": bool(src)}
+        _require_texts(kinds, present)
+        _check_words(kinds)
     directions = dict.fromkeys(lower_is_better or (), False)
     directions |= dict.fromkeys(higher_is_better or (), True)
-    _check_scores(scores, directions)
-    _require_texts(kinds, {"documents": unaligned, "references": bool(ref), "sources": bool(src)})
-    _check_words(kinds)
     external_scores = _read_scores(scores, list(systems), directions)
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
     columns = Columns(
@@ -165,33 +169,15 @@ def run_comparison(
     return comparison
 
 
-def _check_baseline(baseline: str | None, systems: Collection[str]) -> None:
-    """Refuse a baseline that is no system."""
-    if baseline is not None and baseline not in systems:
-        raise click.UsageError(
-            f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
-        )
-
-
 def _read_scores(
     scores: Mapping[str, Text], systems: Sequence[str], directions: Mapping[str, bool]
 ) -> dict[str, ExternalScores]:
     """Read the scores of other programs.
 
     Raises:
+        click.UsageError: Scores are called like a metric, or a direction is that of no scores.
         DataError: A file cannot be read, or has no scores of these systems.
     """
-    for text in scores.values():  # whose columns are no texts
-        if text.path is not None:
-            check_file(text.path)
-    return {
-        name: read_external_scores(name, text, systems, higher_is_better=directions.get(name))
-        for name, text in scores.items()
-    }
-
-
-def _check_scores(scores: Collection[str], directions: Collection[str]) -> None:
-    """Refuse scores that are called like a metric, and names of no scores."""
     clashing = [name for name in scores if name in METRICS]
     if clashing:
         raise click.UsageError(
@@ -203,6 +189,13 @@ def _check_scores(scores: Collection[str], directions: Collection[str]) -> None:
             f"--lower-is-better or --higher-is-better {', '.join(unknown)}: it is not among the "
             "--scores"
         )
+    for text in scores.values():  # whose columns are no texts
+        if text.path is not None:
+            check_file(text.path)
+    return {
+        name: read_external_scores(name, text, systems, higher_is_better=directions.get(name))
+        for name, text in scores.items()
+    }
 
 
 def _require_texts(kinds: Mapping[str, type[Metric]], present: Mapping[str, bool]) -> None:
@@ -228,7 +221,7 @@ def _check_words(kinds: Mapping[str, type[Metric]]) -> None:
         "lowercase": {name for name, kind in kinds.items() if issubclass(kind, TokenMetric)},
     }
     for asked in sorted(options_on_command_line() & {*takes}):
-        if kinds and not takes[asked]:
+        if not takes[asked]:
             others = "bleu, ter and rep take" if asked == "tokenize" else "rep takes"
             listed = " and ".join(kinds)
             raise click.UsageError(f"--{asked} is not for {listed}: only {others} it")
@@ -315,7 +308,16 @@ def compare(
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
       coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
-    _check_tables(output, asked["systems"], breakdown, worst, sentence_level, fail_if_worse)
+    is_picture = Path(output.output or "").suffix.lower() in PICTURES
+    _check_tables(
+        output,
+        asked["systems"],
+        breakdown,
+        worst,
+        sentence_level,
+        fail_if_worse,
+        is_picture=is_picture,
+    )
     is_detailed = sentence_level and output.output_format == "jsonl"
     comparison = run_comparison(evidence=bool(breakdown or worst or is_detailed), **asked)
     is_brief = output.output is None and output.output_format == "text"
@@ -330,7 +332,7 @@ def compare(
         report = report.with_values(gate=gate_as_dict(fail_if_worse, worse))
     result = comparison.measured
     refuse_fatal(result.findings, strict=strict)
-    if output.output and _is_picture(output.output):
+    if output.output and is_picture:
         save_figure(comparison.plot_differences()[0], output.output)
     else:
         report = with_findings(report, result.findings, result.features)
@@ -342,10 +344,6 @@ def compare(
         click.get_current_context().exit(CLOSED)
 
 
-def _is_picture(file: str | None) -> bool:
-    return file is not None and Path(file).suffix.lower() in PICTURES
-
-
 def _check_tables(
     output: Output,
     systems: Sized,
@@ -353,13 +351,14 @@ def _check_tables(
     worst: int | None,
     sentence_level: bool,
     fail_if_worse: Mapping[str, float] | None,
+    *,
+    is_picture: bool,
 ) -> None:
     """Refuse tables that cannot be made or printed, before any text is read.
 
     Raises:
         click.UsageError: The first thing that is wrong.
     """
-    is_picture = _is_picture(output.output)
     if fail_if_worse and len(systems) < 2:
         raise click.UsageError("--fail-if-worse needs a system beside the baseline")
     if is_picture and len(systems) < 2:
