@@ -46,7 +46,7 @@ def report(
       coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
         -o report.html
     """
-    files = _by_system(maps, list(asked["systems"]))
+    files = _by_system(maps, list(asked["systems"])) if maps else {}
     attention = {name: read_maps(file) for name, file in files.items()}
     comparison = run_comparison(evidence=True, **asked)
     refuse_fatal(comparison.measured.findings, strict=strict)

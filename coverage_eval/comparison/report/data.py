@@ -6,7 +6,7 @@ The page has one :class:`ContentsRecord`, and a :class:`SegmentRecord` for each 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from coverage_eval.align.rows import AlignedRow
@@ -144,7 +144,7 @@ def segment_records(
             outputs.append({
                 "text": text,
                 "words": links and _words(segment, linked.aligner.tokens),
-                "links": links and _flat(links.hypotheses[position]),
+                "links": links and list(chain.from_iterable(links.hypotheses[position])),
                 "marks": _mark_records(marks[position][index], source or "", text),
                 "attention": None if maps is None else _attention_record(maps[index]),
             })  # fmt: skip
@@ -156,7 +156,7 @@ def segment_records(
                 links and _words(text, linked.aligner.tokens) for text in row.known_references
             ],
             "referenceLinks": [
-                links and _flat(links.references[number])
+                links and list(chain.from_iterable(links.references[number]))
                 for number in range(len(row.known_references))
             ],
             "outputs": outputs,
@@ -190,12 +190,8 @@ def _units(text: str) -> Sequence[int]:
 
 
 def _steps(units: Sequence[int], spans: Iterable[Span]) -> Steps:
-    ends = [0, *(units[end] for end in _flat(spans))]
+    ends = [0, *(units[end] for end in chain.from_iterable(spans))]
     return [end - start for start, end in pairwise(ends)]
-
-
-def _flat(pairs: Iterable[tuple[int, int]]) -> list[int]:
-    return [number for pair in pairs for number in pair]
 
 
 def _attention_record(item: AttentionMap) -> AttentionRecord:

@@ -10,11 +10,8 @@ from statistics import median
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
-import numpy as np
-
 from coverage_eval.align.aligner import Aligner, ModelAligner, aligner_of
 from coverage_eval.align.rows import AlignedRow
-from coverage_eval.comparison.breakdowns import segment_scores
 from coverage_eval.comparison.evidence import (
     linking_metric,
     marking,
@@ -117,15 +114,18 @@ def find_examples(
         others = [other for name, other in marked.items() if name != system]
         ranked = []
         for index, words in enumerate(segments):
+            if not words:
+                continue
+            row = result.rows[index]
+            output = row.hypotheses[result.systems.index(system)]
+            texts = {"source": segment_text(row.source or ""), "output": segment_text(output)}
             proven = {
                 word: amount
                 for word, amount in words.items()
                 if not others or not all(word in other[index] for other in others)
             }
-            if words:
-                texts = _texts(result, system, index)
-                weight = _clearest_run(texts, proven)
-                ranked.append((_is_readable(texts, words), weight, len(words), -index))
+            weight = _clearest_run(texts, proven)
+            ranked.append((_is_readable(texts, words), weight, len(words), -index))
         if ranked:
             index = -max(ranked)[-1]
             counts = Counter(metric for metric, *_ in segments[index])
@@ -146,12 +146,13 @@ def worst_examples(
         shown: Only the first segments are looked at.
         doubtful: Keys of metrics whose marks prove nothing.
     """
-    result, sign = comparison.measured, 1 if comparison.metrics[name].higher_is_better else -1
+    result = comparison.measured
+    higher_is_better = bool(result.metrics[name].higher_is_better)
     scored = [
-        (sign * score, index, system)
+        (score if higher_is_better else -score, index, system)
         for system in result.systems
-        for index, score in enumerate(segment_scores(result, name, system)[:shown].tolist())
-        if score > 0 or (sign > 0 and score == 0)  # not undefined
+        for index, score in enumerate(result.segment_scores(name, system)[:shown])
+        if score is not None and (score > 0 or (higher_is_better and score == 0))
     ]
     places = [Place(system, index, name) for _, index, system in sorted(scored)[:MAX_PRINTED]]
     systems = [place.system for place in places]
@@ -159,13 +160,6 @@ def worst_examples(
 
 
 # Which segment
-
-
-def _texts(result: Result, system: str, index: int) -> dict[str, str]:
-    """The texts of both sides; an unknown source is empty."""
-    row = result.rows[index]
-    output = row.hypotheses[result.systems.index(system)]
-    return {"source": segment_text(row.source or ""), "output": segment_text(output)}
 
 
 def _is_readable(texts: Mapping[str, str], words: Collection[MarkedWord]) -> bool:
@@ -225,7 +219,7 @@ def _examples(
     result = comparison.measured
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
     for place, links in zip(places, _links(result, places), strict=True):
-        row, metric = result.rows[place.index], comparison.metrics[place.metric]
+        row, metric = result.rows[place.index], result.metrics[place.metric]
         texts: dict[str, Segment] = {} if row.source is None else {"source": row.source}
         texts |= dict(zip(["reference"], row.known_references, strict=False))
         texts["output"] = row.hypotheses[result.systems.index(place.system)]
@@ -240,11 +234,10 @@ def _examples(
             "descending": "yes" if metric.higher_is_better is False else "",
             "segment": place.index + 1,
         }
-        scores = segment_scores(result, place.metric, place.system)
+        score = result.segment_scores(place.metric, place.system)[place.index]
         yield ErrorExample(
             place.index + 1,
-            f"{metric.segment_figure or metric.name} "
-            f"{format_figure(float(np.nan_to_num(scores[place.index])))}",
+            f"{metric.segment_figure or metric.name} {format_figure(score or 0.0)}",
             urlencode(view),
             _excerpts(texts, marks, links),
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from coverage_eval.align.checks import AlignedChecks
-from coverage_eval.comparison.breakdowns import break_down
+from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
 from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
@@ -95,10 +95,20 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
         ValueError: The comparison was made from statistics alone, or maps are of an unknown
             system or of other segments.
     """
-    comparison.measured.require_scores()
-    options = ReportOptions(**settings)
+    result, options = comparison.measured, ReportOptions(**settings)
+    result.require_scores()
+    for system, maps in options.attention.items():
+        if system not in result.systems:
+            raise ValueError(f"attention of {system!r}, which is not one of the systems")
+        if len(maps) != result.segments:
+            raise ValueError(
+                f"attention of {system}: {len(maps)} segments, but there are {result.segments}"
+            )
     values = report_values(comparison, options)
-    blocks = [("contents", _contents(comparison)), *_blocks(comparison, options)]
+    blocks = [
+        ("contents", _contents(comparison, values)),
+        *_blocks(comparison, options, values["shown"]),
+    ]
     styles = ("report.css", "document_table.css")
     return Page(render_page("report.html", "report.js", styles, blocks=packed(blocks), **values))
 
@@ -107,18 +117,13 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     """What the report's template shows.
 
     Raises:
-        ValueError: There are only statistics, or maps belong to an unknown system or to
-            other segments.
+        ValueError: There are only statistics.
     """
     result, systems = comparison.measured, list(comparison.rows)
-    for system, maps in options.attention.items():
-        if system not in systems:
-            raise ValueError(f"attention of {system!r}, which is not one of the systems")
-        if len(maps) != result.segments:
-            raise ValueError(
-                f"attention of {system}: {len(maps)} segments, but there are {result.segments}"
-            )
-    documents, left_out = _viewed_documents(result.of(Documents), systems)
+    documents: dict[str, list[ViewedDocument]] = {}
+    left_out = 0
+    if matched := result.of(Documents):
+        documents, left_out = _viewed_documents(matched, systems)
     names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}
     ending = shared_ending(systems)
     labels = {system: system.removesuffix(ending) for system in systems}
@@ -126,8 +131,11 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     table, verdict = comparison_table(comparison), comparison.verdict
     note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
     listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
-    picture = draw_scores(comparison, _deciding(comparison))
-    shown = shown_segments(comparison)
+    tests = [test for reason in verdict.reasons for test in reason.tests]
+    worst, _ = _worst(comparison)
+    # The verdict is made by the first metric; without a test, the one with most errors decides.
+    picture = draw_scores(comparison, tests[0].metric if tests else worst)
+    shown = min(result.segments, MAX_OUTPUTS // len(systems))
     examples = find_examples(comparison, shown, _doubtful(comparison))
     return {
         "title": options.title or f"Coverage errors of {listed}",
@@ -146,7 +154,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "note": sentence(note, shown_names),
         # The worst system's comes first, beside the table.
         "examples": {name: examples[name] for name in [*picture.rows][::-1] if name in examples},
-        "worst": worst_examples(comparison, _worst(comparison)[0], shown, _doubtful(comparison)),
+        "worst": worst_examples(comparison, worst, shown, _doubtful(comparison)),
         "lists": list(_lists(comparison)),
         "documents": documents,
         "left_out": left_out,
@@ -159,13 +167,13 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
 
 
 def _viewed_documents(
-    matched: Documents | None, systems: Sequence[str]
+    matched: Documents, systems: Sequence[str]
 ) -> tuple[dict[str, list[ViewedDocument]], int]:
     """The first documents of each system, and how many are left out."""
     documents: dict[str, list[ViewedDocument]] = {}
     lines = left_out = 0
     for system in systems:
-        for document in matched.by_output.get(system, ()) if matched else ():
+        for document in matched.by_output.get(system, ()):
             lines += len(document.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(document))
@@ -201,11 +209,6 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     return doubtful
 
 
-def shown_segments(comparison: Comparison) -> int:
-    """How many segments, from the first on, the report's browser of segments shows."""
-    return min(comparison.measured.segments, MAX_OUTPUTS // len(comparison.rows))
-
-
 def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
     """Missing lines, then outputs of which nothing is left: system, words, and segments from 1."""
     result = comparison.measured
@@ -220,14 +223,12 @@ def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
 def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     """The words and n-grams with most errors, without punctuation, and links to their segments."""
     result = comparison.measured
-    names = [
-        name
-        for name, what in (("dropped-words", WORDS), ("repeated-ngrams", PHRASES))
-        if {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
-        and (what == PHRASES or result.has_source)
-    ]
-    # All entries are asked for, because the lists have those that tell a system from the others.
-    for table in break_down(result, names, max(1, result.segments) * 1_000_000):
+    for name, what in (("dropped-words", WORDS), ("repeated-ngrams", PHRASES)):
+        metrics = {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
+        if not metrics or (what == WORDS and not result.has_source):
+            continue
+        # All entries are asked for, because the lists have those that tell a system from others.
+        table = BREAKDOWNS[name].make(result, max(1, result.segments) * 1_000_000)
         rows = _most_special(table.rows)[:MAX_LISTED]
         views = [{"found": table.name, "entry": str(row[1]), "whose": row[0]} for row in rows]
         if rows:
@@ -297,35 +298,27 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
     return name, system
 
 
-def _deciding(comparison: Comparison) -> str:
-    """The metric by which the verdict is made; without a test, the one with most errors."""
-    tests = [test for reason in comparison.verdict.reasons for test in reason.tests]
-    return tests[0].metric if tests else _worst(comparison)[0]
-
-
-def _contents(comparison: Comparison) -> ContentsRecord:
+def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsRecord:
+    result = comparison.measured
     name, system = _worst(comparison)
-    ending = shared_ending(list(comparison.rows))
     return {
-        "worst": {"metric": comparison.metrics[name].name, "system": system},
+        "worst": {"metric": result.metrics[name].name, "system": system},
         "systems": list(comparison.rows),
-        "labels": [name.removesuffix(ending) for name in comparison.rows],
-        "colours": [
-            f"var(--system-{index % len(SYSTEM_COLOURS)})" for index in range(len(comparison.rows))
-        ],
+        "labels": [*values["labels"].values()],
+        "colours": [f"var(--system-{place})" for place in values["places"].values()],
         "metrics": [
             {
                 "name": m.name,
                 "figure": m.segment_figure or m.name,
                 "higherIsBetter": m.higher_is_better,
                 "flags": flags(m),
-                "rule": comparison.measured.fitted[name].flag_rule,
+                "rule": result.fitted[name].flag_rule,
             }
-            for name, m in comparison.measured.metrics.items()
+            for name, m in result.metrics.items()
         ],
         "kinds": list(_kinds(comparison)),
-        "text": "source" if comparison.measured.has_source else "reference",
-        "segments": shown_segments(comparison),
+        "text": "source" if result.has_source else "reference",
+        "segments": values["shown"],
         "block": BLOCK,
     }
 
@@ -347,9 +340,11 @@ def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
             }
 
 
-def _blocks(comparison: Comparison, options: ReportOptions) -> Iterator[tuple[str, Any]]:
+def _blocks(
+    comparison: Comparison, options: ReportOptions, shown: int
+) -> Iterator[tuple[str, Any]]:
     """The segments that are shown, in blocks, and their scores and flags."""
-    result, shown = comparison.measured, shown_segments(comparison)
+    result = comparison.measured
     records = islice(segment_records(comparison, options.attention), shown)
     for number, block in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         yield f"segments/{number}", block

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from coverage_eval.comparison.evidence import flagged_segments, flags
 from coverage_eval.comparison.table import ComparedScore, Comparison
@@ -42,7 +43,7 @@ class DrawnScore:
     """
 
     figure: str
-    dot: float
+    dot: float | None
     low: float | None
     high: float | None
     best: bool
@@ -71,7 +72,8 @@ def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
         comparison: The systems.
         deciding: The key of the metric by which they are sorted.
     """
-    metrics = comparison.metrics
+    result = comparison.measured
+    metrics = result.metrics
     ends = {name: _axis_ends(comparison, name) for name in metrics}
     arrows = {True: " ↑", False: " ↓", None: ""}
     axes = [
@@ -82,21 +84,16 @@ def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
     systems = sorted(
         comparison.rows, key=lambda system: sign * comparison.rows[system][deciding].score.score
     )
-    return DrawnTable(
-        axes,
-        {
-            system: [
-                _draw(
-                    cell,
-                    ends[name],
-                    _count_flagged(comparison, name, system),
-                    has_say=name in comparison.facts.metrics,
-                )
-                for name, cell in comparison.rows[system].items()
-            ]
-            for system in systems
-        },
-    )
+    rows: dict[str, list[DrawnScore]] = {system: [] for system in systems}
+    for system, name in product(systems, metrics):
+        flagged = ""
+        if flags(metrics[name]):
+            number = int(flagged_segments(result, name, system).sum())
+            flagged = f"{number:,}/{result.segments:,}"
+        has_say = name in comparison.facts.metrics
+        cell = comparison.rows[system][name]
+        rows[system].append(_draw(cell, ends[name], flagged, has_say=has_say))
+    return DrawnTable(axes, rows)
 
 
 def shared_ending(names: Sequence[str]) -> str:
@@ -121,7 +118,7 @@ def _axis_ends(comparison: Comparison, name: str) -> tuple[float, float]:
     for cells in comparison.rows.values():
         score = cells[name].score
         found += [score.score, *(end for end in interval_ends(score.interval) if end is not None)]
-    if comparison.metrics[name].higher_is_better is False:
+    if comparison.measured.metrics[name].higher_is_better is False:
         found.append(0.0)
     ticks = MaxNLocator(nbins=4).tick_values(min(found), max(found))
     return float(ticks[0]), float(ticks[-1])
@@ -131,11 +128,11 @@ def _draw(
     cell: ComparedScore, ends: tuple[float, float], flagged: str, *, has_say: bool
 ) -> DrawnScore:
     start, end = ends
-
-    def position(value: float) -> float:
-        return round(100 * (value - start) / (end - start), 2)
-
     low, high = interval_ends(cell.score.interval)
+    dot, left, right = (
+        None if value is None else round(100 * (value - start) / (end - start), 2)
+        for value in (cell.score.score, low, high)
+    )
     p_value, details = cell.adjusted, []
     if low is not None and high is not None:
         details.append(f"95% interval {format_figure(low)} to {format_figure(high)}")
@@ -144,19 +141,11 @@ def _draw(
     is_significant = has_say and p_value is not None and p_value < SIGNIFICANT
     return DrawnScore(
         format_figure(cell.score.score),
-        position(cell.score.score),
-        None if low is None else position(low),
-        None if high is None else position(high),
+        dot,
+        left,
+        right,
         cell.best and has_say,
         flagged,
         format_p(p_value) if p_value is not None and is_significant else "",
         ", ".join(details),
     )
-
-
-def _count_flagged(comparison: Comparison, name: str, system: str) -> str:
-    """How many segments a metric flags; empty if it flags none of any system."""
-    result = comparison.measured
-    if not flags(result.metrics[name]):
-        return ""
-    return f"{int(flagged_segments(result, name, system).sum()):,}/{result.segments:,}"
