@@ -356,7 +356,7 @@ class FastAlign:
         if not path.exists():
             if self._archive is None:
                 raise AlignerDataError("this model is closed; load it again")
-            partial = path.with_name(f"{path.name}.partial")
+            partial = path.with_name(f"{path.name}.{threading.get_ident()}")  # others may unpack it
             partial.parent.mkdir(exist_ok=True)
             extract_table(self._archive, member, self.manifest.members[member], partial)
             partial.replace(path)
@@ -395,7 +395,7 @@ def _new_folder() -> Path:
 def _end_idle(idle: Mapping[object, Iterable[PosteriorAligner]], owner: int) -> None:
     """End aligners that wait for pairs, except in a forked child of the process that owns them."""
     for aligner in chain.from_iterable(idle.values()) if os.getpid() == owner else ():
-        aligner.close()
+        aligner.child.close()
 
 
 def _remove_folder(folder: Path, owner: int) -> None:

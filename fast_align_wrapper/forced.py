@@ -10,8 +10,8 @@ import math
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -80,9 +80,8 @@ def force_align(
         TypeError: An item is not a pair.
     """
     with ExitStack() as stack:
-        children = [stack.enter_context(Child(command)) for command in commands]
-        answers = [child.lines() for child in children]
-        for pair, lines in _exchange(children, answers, pairs):
+        children = [stack.enter_context(closing(Child(command))) for command in commands]
+        for pair, lines in _exchange([(child, child.lines()) for child in children], pairs):
             if pair.line:
                 answered = zip(children, lines, strict=True)
                 yield [_parse_line(child, line, pair) for child, line in answered]
@@ -90,48 +89,11 @@ def force_align(
                 yield [ForcedLinks((), None) for _ in children]
 
 
-class PosteriorAligner:
-    """A running aligner that writes posteriors to standard output.
+class PosteriorAligner(NamedTuple):
+    """A running aligner, and the posteriors on its standard output."""
 
-    Args:
-        command: Executable and arguments.
-        direction: The direction of its model.
-
-    Raises:
-        AlignerError: It cannot be run.
-    """
-
-    def __init__(self, command: Sequence[str], direction: Direction) -> None:
-        self._direction = direction
-        self._child = Child(command)
-        self._answers = _parse_posteriors(self._child, direction)
-
-    def posteriors(self, pairs: Iterable[Pair], *, is_last: bool) -> Iterator[Posterior]:
-        """The posteriors of each pair.
-
-        Args:
-            pairs: The pairs.
-            is_last: Whether its input ends after them. Otherwise it can read more later.
-
-        Raises:
-            AlignerDataError: A pair is too long.
-            AlignerError: The aligner failed.
-            TypeError: An item is not a pair.
-        """
-        children, answers = [self._child], [self._answers]
-        exchanged = _exchange(children, answers, pairs, refuse_oversize=True, is_last=is_last)
-        for pair, posteriors in exchanged:
-            if pair.line:
-                yield posteriors[0]
-                continue
-            is_forward = self._direction == "forward"
-            generated = pair.target_length if is_forward else pair.source_length
-            matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
-            yield Posterior(matrix, np.ones(generated, np.float32), self._direction)
-
-    def close(self) -> None:
-        """End it, whatever it is doing."""
-        self._child.__exit__()
+    child: Child
+    answers: Iterator[Posterior]
 
 
 def read_posteriors(
@@ -150,26 +112,36 @@ def read_posteriors(
             back after all pairs; None to end the aligner instead.
 
     Raises:
-        As :class:`PosteriorAligner`.
+        AlignerDataError: A pair is too long.
+        AlignerError: The aligner cannot be run, or failed.
+        TypeError: An item is not a pair.
     """
     try:
         aligner = (idle or []).pop()
     except IndexError:  # none is idle; another thread may have taken the last
-        aligner = PosteriorAligner(command, direction)
+        child = Child(command)
+        aligner = PosteriorAligner(child, _parse_posteriors(child, direction))
     is_done = False
     try:
-        yield from aligner.posteriors(pairs, is_last=idle is None)
+        for pair, posteriors in _exchange(
+            [aligner], pairs, refuse_oversize=True, is_last=idle is None
+        ):
+            if pair.line:
+                yield posteriors[0]
+                continue
+            matrix = np.zeros((pair.target_length, pair.source_length), np.float32)
+            generated = matrix.shape[0 if direction == "forward" else 1]
+            yield Posterior(matrix, np.ones(generated, np.float32), direction)
         is_done = True
     finally:
         if is_done and idle is not None:
             idle.append(aligner)
         else:
-            aligner.close()
+            aligner.child.close()
 
 
 def _exchange(
-    children: Sequence[Child],
-    answers: Sequence[Iterator[T]],
+    aligners: Sequence[tuple[Child, Iterator[T]]],
     pairs: Iterable[Pair],
     *,
     refuse_oversize: bool = False,
@@ -178,14 +150,17 @@ def _exchange(
     """Send pairs to aligners, and yield each pair with the answers of all aligners, in order.
 
     Args:
-        children: The aligners.
-        answers: The answers of each aligner, one for each pair that it gets.
+        aligners: Each aligner with its answers, one for each pair that it gets.
         pairs: The pairs. One with an empty side or too many words is not sent; it comes without a
             line and without answers.
         refuse_oversize: Whether a pair with too many words is an error.
         is_last: Whether the aligners' input ends after the pairs.
     """
-    outbox = _Outbox(children, pairs, refuse_oversize=refuse_oversize, is_last=is_last)
+    children = [child for child, _ in aligners]
+    outbox = _Outbox(children, enumerate(pairs, start=1), refuse_oversize, is_last)
+    for child in children:
+        # Some aligners read the whole text before they print anything.
+        child.on_idle = outbox.send_batch
     answered = 0
     outbox.send_batch()
     while outbox.batches:
@@ -195,50 +170,44 @@ def _exchange(
                 yield pair, []
                 continue
             found = []
-            for child, each in zip(children, answers, strict=True):
-                answer = next(each, None)
+            for child, answers in aligners:
+                answer = next(answers, None)
                 if answer is None:
                     raise child.fail(f"{answered} results for {outbox.sent} pairs of segments")
                 found.append(answer)
             answered += 1
             yield pair, found
-    for child, each in zip(children, answers, strict=True) if is_last else ():
-        results = answered + sum(1 for _ in each)
+    for child, answers in aligners if is_last else ():
+        results = answered + sum(1 for _ in answers)
         if results != outbox.sent:
             raise child.fail(f"{results} results for {outbox.sent} pairs of segments")
 
 
+@dataclass
 class _Outbox:
     """Pairs for aligners, which are sent in batches.
 
     Attributes:
+        children: The aligners.
+        pairs: The pairs that are not yet read, with their numbers from 1.
+        refuse_oversize: Whether a pair with too many words is an error.
+        is_last: Whether the aligners' input ends after the pairs.
         batches: The pairs that were read, in batches; those answered are taken out.
         sent: Number of pairs that were sent.
     """
 
-    def __init__(
-        self,
-        children: Sequence[Child],
-        pairs: Iterable[Pair],
-        *,
-        refuse_oversize: bool,
-        is_last: bool,
-    ) -> None:
-        self._children = children
-        self._is_last = is_last
-        self._pairs = enumerate(pairs, start=1)
-        self._refuse_oversize = refuse_oversize
-        self.batches: deque[list[PreparedPair]] = deque()
-        self.sent = 0
-        for child in children:
-            # Some aligners read the whole text before they print anything.
-            child.on_idle = self.send_batch
+    children: Sequence[Child]
+    pairs: Iterator[tuple[int, Pair]]
+    refuse_oversize: bool
+    is_last: bool
+    batches: deque[list[PreparedPair]] = field(default_factory=deque)
+    sent: int = 0
 
     def send_batch(self) -> None:
         """Send the next pairs to every aligner, or the end of the input if there are no more."""
         batch: list[PreparedPair] = []
         size = 0
-        for number, segments in self._pairs:
+        for number, segments in self.pairs:
             pair = prepare_pair(number, segments)
             if pair.is_oversize:
                 self._report_oversize(number, pair)
@@ -248,18 +217,18 @@ class _Outbox:
             if len(batch) == _BATCH_PAIRS or size > _BATCH_BYTES:
                 break
         if not batch:
-            for child in self._children if self._is_last else ():
-                child.end_input()
+            for child in self.children if self.is_last else ():
+                child.input.put(None)
             return
         lines = [pair.line for pair in batch if pair.line]
-        for child in self._children:
-            child.send(b"".join(lines))
+        for child in self.children:
+            child.input.put(b"".join(lines))
         self.batches.append(batch)
         self.sent += len(lines)
 
     def _report_oversize(self, number: int, pair: PreparedPair) -> None:
         size = f"{pair.source_length} times {pair.target_length} words"
-        if self._refuse_oversize:
+        if self.refuse_oversize:
             raise AlignerDataError(
                 f"pair {number}: posteriors of {size} do not fit in memory; split the segment"
             )

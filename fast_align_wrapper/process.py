@@ -168,11 +168,12 @@ def _version(path: Path, _modified: int) -> str | None:
 
 
 class Child:
-    """A running aligner; it and everything that it started end with the block.
+    """A running aligner; :meth:`close` ends it and everything that it started.
 
     A thread writes what is sent to the aligner, so that the caller can read at the same time.
 
     Attributes:
+        input: What is put here is written to its standard input; None closes that.
         on_idle: Called repeatedly while the aligner has read all that was sent and prints nothing.
     """
 
@@ -191,7 +192,7 @@ class Child:
         self.on_idle: Callable[[], None] | None = None
         self._finished = False
         self._buffer = bytearray()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the block)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in close)
         self._log_seen = 0
         try:
             self._process = subprocess.Popen(
@@ -210,38 +211,28 @@ class Child:
         self._stdout = cast("IO[bytes]", self._process.stdout)
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
-        self._to_write: queue.Queue[bytes | None] = queue.Queue()
+        self.input: queue.Queue[bytes | None] = queue.Queue()
         self._writer = threading.Thread(target=self._write, daemon=True)
         self._writer.start()
 
-    def __enter__(self) -> Child:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End it, whatever it is doing."""
         if not self._finished:  # nobody needs its results
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-        self.end_input()
+        self.input.put(None)
         self._writer.join()
         self._process.wait()
         self._stdout.close()
         self._log.close()
 
-    def send(self, data: bytes) -> None:
-        """Send to its standard input, without waiting until it is read."""
-        self._to_write.put(data)
-
-    def end_input(self) -> None:
-        """Close its standard input after all that was sent."""
-        self._to_write.put(None)
-
     def _write(self) -> None:
         # If the aligner has ended, its exit status and its log say why.
         with suppress(BrokenPipeError), self._stdin:
-            while (data := self._to_write.get()) is not None:
+            while (data := self.input.get()) is not None:
                 self._stdin.write(data)
                 self._stdin.flush()
-                self._to_write.task_done()
+                self.input.task_done()
 
     def lines(self) -> Iterator[bytes]:
         """The lines of its standard output, without line ends.
@@ -271,7 +262,7 @@ class Child:
         """Its next output, as soon as there is any; empty when it has ended successfully."""
         quiet_since = time.monotonic()
         while not self._poll.poll(_LOOK_MILLISECONDS):
-            if self.on_idle is not None and self._to_write.unfinished_tasks == 0:
+            if self.on_idle is not None and self.input.unfinished_tasks == 0:
                 self.on_idle()
             if self._look_at_log():
                 quiet_since = time.monotonic()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
@@ -148,13 +150,15 @@ def train(
     name = binary.path.name
     parameters: dict[Direction, DirectionParameters] = {}
     for direction in DIRECTIONS:
-        try:
-            parameters[direction] = DirectionParameters.read(values[direction])
-        except ValueError as error:
+        found = values[direction]
+        tension, multiplier = float(found["tension"]), float(found["length_multiplier"])
+        likelihood = tuple(map(float, found["log_likelihood"]))
+        if not all(map(math.isfinite, (tension, multiplier, *likelihood))):
             raise AlignerError(
                 f"{name}: the {direction} model is not a number (NaN): "
                 "the aligner failed on this text; try the aligner that comes with coverage-eval"
-            ) from error
+            )
+        parameters[direction] = DirectionParameters(tension, multiplier, likelihood)
         with text.sibling(f"{direction}.links").open("rb") as links:
             lines = sum(1 for _ in links)
         if lines != text.trained_pairs:
@@ -179,8 +183,8 @@ def _train_ours(
         if progress is not None:
             progress((list[str](DIRECTIONS).index(direction) + done / total) / len(DIRECTIONS))
 
-    with Child([*command, *options], report) as child:
-        child.end_input()
+    with closing(Child([*command, *options], report)) as child:
+        child.input.put(None)
         for _ in child.lines():
             pass
     values: dict[str, Any] = json.loads(statistics.read_bytes())
@@ -194,10 +198,10 @@ def _train_original(
     options = ["-p", str(text.sibling(f"{direction}.params"))]
     options += ["-r"] if direction == "reverse" else []
     with (
-        Child([*command, *options]) as child,
+        closing(Child([*command, *options])) as child,
         text.sibling(f"{direction}.links").open("wb") as file,
     ):
-        child.end_input()
+        child.input.put(None)
         file.writelines(line + b"\n" for line in child.lines())
         numbers = {name: pattern.findall(child.log) for name, pattern in _LOG_NUMBERS.items()}
         try:

@@ -16,7 +16,7 @@ import pytest
 
 from fast_align_wrapper import AlignerDataError, FastAlign
 from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
-from fast_align_wrapper.model import extract_table, read_manifest
+from fast_align_wrapper.model import _digest, extract_table, read_manifest
 from fast_align_wrapper.process import find_fast_align
 from tests.aligner.fake_aligners import someone_elses
 
@@ -201,6 +201,14 @@ def damaged(name, value):
     return change
 
 
+def forged(name, value):
+    def change(values):
+        values[name] = value
+        values["digest"] = _digest(values)
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -208,9 +216,13 @@ def damaged(name, value):
          "coverage-eval align train SRC TGT -o MODEL"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the digest differs"),
         (damaged("notes", {"case": "lc"}), "damaged aligner model: manifest: the digest differs"),
-        (damaged("pairs", "x"), "damaged aligner model: manifest: a value of the wrong type"),
+        (damaged("pairs", "x"), "damaged aligner model: manifest: the digest differs"),
         (damaged("attached", {"x": "0" * 64}),
          "damaged aligner model: manifest: the digest differs"),
+        (forged("attached", {"../x": "0" * 64}),
+         "damaged aligner model: manifest: an attached file with an invalid name"),
+        (forged("tables", {"../x": "0" * 64}),
+         "damaged aligner model: manifest: unexpected names of tables"),
     ],
 )  # fmt: skip
 def test_damaged_manifests_are_errors(tmp_path, model, change, message):
