@@ -14,12 +14,12 @@ from hashlib import sha256
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from coverage_eval.comparison.padding import Won, padding_explains
+from coverage_eval.comparison.padding import padding_explains
 from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.metric import Measure, Metric
 from coverage_eval.core.report import DECISIVE, SIGNIFICANT
 from coverage_eval.core.result import Result
-from coverage_eval.core.significance import Pair, SignificanceTest
+from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.documents.feature import Documents
 from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors, main_error
 
@@ -266,10 +266,7 @@ class Facts:
 
 
 def collect_facts(
-    result: Result,
-    test: SignificanceTest,
-    tested: PairTests,
-    trust: Mapping[str, Trust],
+    result: Result, test: SignificanceTest, tested: PairTests, trust: Mapping[str, Trust]
 ) -> Facts:
     """What the verdict of a comparison is made from.
 
@@ -291,19 +288,16 @@ def collect_facts(
     }
     ranked = _best_first(result, metrics, scores)
     # A reference is the best of all by its own scores, and no system.
-    references = {
-        text
-        for finding in result.findings
-        if finding.check == CheckId.SAME_AS_REFERENCE
-        for text in finding.texts
-    }
+    same = (item.texts for item in result.findings if item.check == CheckId.SAME_AS_REFERENCE)
+    references = set(chain.from_iterable(same))
     systems = [system for system in ranked if system not in references] or ranked
-    tests = [
-        _test(name, metric, tested, scores[name], pair)
-        for name, metric in metrics.items()
-        for pair in combinations(systems, 2)
-        if tested.columns
-    ]
+    tests = []
+    for name, metric in metrics.items():
+        is_reversed = metric.higher_is_better is True
+        for pair in combinations(systems, 2) if tested.columns else ():
+            better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_reversed)
+            p_value = tested.columns[name][frozenset(pair)].adjusted
+            tests.append(PairTest(name, better, worse, p_value))
     told = [test for test in tests if test.p_value < DECISIVE]
     faults, disqualified, discounted, padding = _collect_faults(result)
     confirmed, contradicted = _compare_hints(result, told, tested)
@@ -321,7 +315,7 @@ def collect_facts(
         padding=padding,
         confirmed=confirmed,
         contradicted=contradicted,
-        explained=padding_explains(result, [Won(*t[:3]) for t in told], test, tested.resamples),
+        explained=padding_explains(result, [t[:3] for t in told], test, tested.resamples),
         resamples=test.resamples,
         min_resamples=tested.min_resamples,
         doubts={
@@ -369,13 +363,6 @@ def _best_first(
         counted = (result.statistics_of(name, system).tobytes() for name in result.metrics)
         keyed.append((own, sha256(b"".join(counted)).hexdigest(), system))
     return [system for *_, system in sorted(keyed)]
-
-
-def _test(
-    name: str, metric: Metric, tested: PairTests, scores: Mapping[str, float], pair: Pair
-) -> PairTest:
-    better, worse = sorted(pair, key=scores.__getitem__, reverse=metric.higher_is_better is True)
-    return PairTest(name, better, worse, tested.columns[name][frozenset(pair)].adjusted)
 
 
 def _decides(metric: Metric, *, referenced: bool) -> bool:

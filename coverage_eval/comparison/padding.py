@@ -8,9 +8,9 @@ then words that mean nothing.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,12 +31,8 @@ _MAX_SHARED = 10
 Words = Sequence[str]
 
 
-class Won(NamedTuple):
-    """A system that is better than another by a metric."""
-
-    metric: str
-    better: str
-    worse: str
+Won: TypeAlias = tuple[str, str, str]
+"""A metric's key, the better system, and the worse one."""
 
 
 def padding_explains(
@@ -54,11 +50,11 @@ def padding_explains(
     """
     if result.texts is None:
         return set()
-    by_pair: dict[tuple[str, str], list[Won]] = {}
-    for item in won:
-        metric = result.metrics[item.metric]
+    by_pair: defaultdict[tuple[str, str], dict[str, FixedMetric]] = defaultdict(dict)
+    for name, better, worse in won:
+        metric = result.metrics[name]
         if isinstance(metric, FixedMetric) and metric.measures == Measure.QUALITY:
-            by_pair.setdefault((item.better, item.worse), []).append(item)
+            by_pair[better, worse][name] = metric
     if not by_pair:
         return set()
     rows = list(result.texts.rows())
@@ -67,28 +63,24 @@ def padding_explains(
         system: [segment_text(text).split() for text in column]
         for system, column in zip(result.systems, columns, strict=True)
     }
-    explained = set()
-    for (better, worse), items in by_pair.items():
+    explained = set[Won]()
+    for (better, worse), metrics in by_pair.items():
         padded = list(_pad(outputs[worse], outputs[better]))
         if padded == outputs[worse]:
             continue
-        for item in items:
-            metric = result.metrics[item.metric]
-            assert isinstance(metric, FixedMetric)
+        for name, metric in metrics.items():
             both = {
-                better: result.statistics_of(item.metric, better),
+                better: result.statistics_of(name, better),
                 worse: _count(metric, rows, padded),
             }
-            ((found,),) = (
-                column.values()
-                for column in pair_tests(
-                    [(metric, both)], [(better, worse)], test=test.test, resamples=resamples,
-                    seed=test.seed,
-                )
+            (tested,) = pair_tests(
+                [(metric, both)], [(better, worse)], test=test.test, resamples=resamples,
+                seed=test.seed,
             )  # fmt: skip
+            found = tested[better, worse]
             is_better = (found.difference > 0) == bool(metric.higher_is_better)
             if not (is_better and found.difference and found.p_value < DECISIVE):
-                explained.add(item)
+                explained.add((name, better, worse))
     return explained
 
 

@@ -298,8 +298,8 @@ def _grid(
         lines: Makes the lines of a cell, whose column is given.
         room: Columns of the terminal; None for lines of any length.
     """
-    widths = _fit(table, columns, lines, room)
-    if room is not None and _total(widths) > room and len(columns) > 2:
+    widths, gaps = _fit(table, columns, lines, room), len(_GAP) * (len(columns) - 1)
+    if room is not None and sum(widths) + gaps > room and len(columns) > 2:
         half = len(columns) // 2 + 1
         yield from _grid(table, columns[:half], lines, room)
         yield []
@@ -334,11 +334,12 @@ def _fit(
 ) -> list[int]:
     """The widths of columns, so narrow that they fit, if that cuts no word and no number."""
     natural, words = [0] * len(columns), [0] * len(columns)
+    gaps = len(_GAP) * (len(columns) - 1)
     for row in _cells(table, columns, lines):
         for column, cell in enumerate(row):
             for line, _ in cell:
                 natural[column] = max(natural[column], width_of(line))
-    if room is None or _total(natural) <= room:
+    if room is None or sum(natural) + gaps <= room:
         return natural
     for row in _cells(table, columns, lines):
         for column, cell in enumerate(row):
@@ -351,13 +352,9 @@ def _fit(
     ]
     for limit in range(max(room, _MIN_WIDTH), _MIN_WIDTH, -1):
         widths = [min(full, max(limit, low)) for full, low in zip(natural, narrowest, strict=True)]
-        if _total(widths) <= room:
+        if sum(widths) + gaps <= room:
             return widths
     return [min(full, max(_MIN_WIDTH, low)) for full, low in zip(natural, narrowest, strict=True)]
-
-
-def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _wrap(cell: list[Line], width: int) -> list[Line]:

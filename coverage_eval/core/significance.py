@@ -8,7 +8,6 @@ resamples, and the same p-values for BLEU and chrF.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -350,16 +349,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
     factors = np.arange(len(p_values), 0, -1)
     adjusted = np.minimum(1.0, np.maximum.accumulate(np.asarray(p_values)[order] * factors))
     return [float(value) for value in adjusted[np.argsort(order)]]
-
-
-def min_resamples(tests: int, level: float) -> int:
-    """The fewest resamples with which a difference can be significant.
-
-    The smallest p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number
-    of tests.
-
-    Args:
-        tests: The number of tests, such as of systems compared with a baseline.
-        level: The level of significance.
-    """
-    return math.floor(tests / level)
