@@ -381,3 +381,11 @@ def test_lists_have_what_others_have_less_often_and_no_punctuation():
         ("dropped-words", ["y", "x"]), ("repeated-ngrams", ["y y"]),
     ]  # fmt: skip
     assert lists[0][1][0] == "found=dropped-words&entry=y&whose=a"
+
+
+def test_a_number_in_a_list_is_no_system_of_that_name():
+    systems = {"2": ["a a a", "b b b"], "1": ["a", "b"]}
+    page = make_report(ce.compare(systems, ["a", "b"], metrics=["rep"], resamples=0)).html
+    (article,) = re.findall(r'<article id="about-repeated-ngrams".*?</article>', page, re.DOTALL)
+    assert article.count('<i class="dot"') == article.count("<tr>") - 1  # one of each row's system
+    assert "<bdi>2</bdi></td>" in article
