@@ -213,7 +213,7 @@ MIN_UNSPACED_CHARACTERS = 30
 UNSEGMENTED_CHARACTERS = 7.0
 """Letters per token: segmented Thai has about 4; unsegmented text has 10 to 40."""
 
-_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_IDEOGRAPH = "[\u3040-\u30ff\u3400-\u9fff]"
 UNSEGMENTED_IDEOGRAPHS = 3.5
 """Letters per token of Japanese and Chinese: segmented they have 1.6 and 1.7, and unsegmented lines
 as short as those of subtitles 4 to 8."""
@@ -227,7 +227,7 @@ def why_unsegmented(text: SampledText) -> str | None:
     tokens = sum(text.counts[token] for token, number in letters_of.items() if number)
     letters = sum(text.counts[token] * number for token, number in letters_of.items())
     size = sum(text.counts[token] * len(token) for token, number in letters_of.items() if number)
-    ideographs = sum(n * len(_IDEOGRAPH.findall(token)) for token, n in text.counts.items())
+    ideographs = sum(n * len(re.findall(_IDEOGRAPH, token)) for token, n in text.counts.items())
     most = UNSEGMENTED_IDEOGRAPHS if 2 * ideographs > letters else UNSEGMENTED_CHARACTERS
     if size < MIN_UNSPACED_CHARACTERS or letters <= most * tokens:
         return None
