@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.batches import Batch, Row, RowSample
+from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CheckId, DataError, Finding, Severity
 from coverage_eval.core.features import Feature
@@ -51,18 +51,19 @@ class SacreBLEUMetric(FixedMetric):
 
     def count(self, batch: Batch) -> Statistics:
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
-        references = self._columns(map(_with_none, batch.rows))
-        systems = self._columns(row.hypotheses for row in batch.rows)
-        metric = self._sacre_metric
+        metric, expected = self._sacre_metric, []
+        for row in batch.rows:
+            known = list(map(self._text, row.known_references))
+            # None is sacreBLEU's missing reference.
+            expected.append([*known, *[None] * (len(row.references) - len(known))])
+        references: list[Any] = [list(column) for column in zip(*expected, strict=True)]
         cached = metric._cache_references(references)  # once for all systems
         setattr(metric, "_ref_cache", cached)  # noqa: B010 (untyped there)
-        blocks = [metric._extract_corpus_statistics(texts, None) for texts in systems]
+        blocks = [
+            metric._extract_corpus_statistics(list(map(self._text, texts)), None)
+            for texts in zip(*(row.hypotheses for row in batch.rows), strict=True)
+        ]
         return np.array(blocks, dtype=self.statistic_type)
-
-    def _columns(self, rows: Iterable[Sequence[Segment | None]]) -> list[list[Any]]:
-        """The segments of each text as strings, given those of each row; None stays None."""
-        columns = zip(*rows, strict=True)
-        return [[None if s is None else self._text(s) for s in column] for column in columns]
 
     def _text(self, segment: Segment) -> str:
         """A segment as sacreBLEU gets it."""
@@ -74,12 +75,6 @@ class SacreBLEUMetric(FixedMetric):
         compute = self._sacre_metric._compute_score_from_stats
         flat = [compute(row.tolist()).score for row in rows.reshape(-1, rows.shape[-1])]
         return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
-
-
-def _with_none(row: Row) -> Sequence[Segment | None]:
-    """The references of a row, with sacreBLEU's None for those that are missing."""
-    known = row.known_references
-    return [*known, *[None] * (len(row.references) - len(known))]
 
 
 class TokenisedText(Feature):

@@ -5,6 +5,7 @@ Meteor has 23 sufficient statistics, and the score of a corpus is that of their 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -379,7 +380,7 @@ class FittedMETEOR(Fitted):
             DataError: A segment repeats words so often that aligning it would take many seconds.
         """
         index = self.index()
-        table = open_index(index) if index else None
+        table = open_index(index, os.getpid()) if index else None
         pairs = []
         for row in rows:
             references = list(map(self._split, row.known_references))

@@ -5,9 +5,9 @@ row per phrase, with all its paraphrases. Phrases are bytes (UTF-8) with single 
 words. The beginnings of phrases have rows too, even without paraphrases, so a search that lengthens
 a phrase word by word can stop where there is no row.
 
-The file is made at the first use. Its name ends in a hash of its content, so a damaged file is
-noticed and made again. If several processes need it, each makes its own under a temporary name and
-renames it when it is complete; the same table gives the same bytes, so they all make the same file.
+The file is made at the first use. If several processes need it, each makes its own under a
+temporary name and renames it when it is complete; the same table gives the same bytes, so they all
+make the same file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -118,6 +117,9 @@ class PhraseTable:
 
     Args:
         path: The file, which must not change while it is open.
+
+    Raises:
+        DataError: The file is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,7 +128,13 @@ class PhraseTable:
         self._connection = sqlite3.connect(
             f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
-        (blob,) = self._connection.execute("SELECT of_all_phrases FROM checksums").fetchone()
+        try:
+            (blob,) = self._connection.execute("SELECT of_all_phrases FROM checksums").fetchone()
+            (page,) = self._connection.execute("PRAGMA page_size").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise _damaged(path, error) from error
+        if path.stat().st_size % page:  # SQLite notices only whole pages that are missing
+            raise _damaged(path, "its last page is cut")
         self._checksums = array("I", blob)
         self.paraphrases = lru_cache(_REMEMBERED)(self._read)
 
@@ -145,12 +153,14 @@ class PhraseTable:
         try:
             row = self._connection.execute(query, (phrase,)).fetchone()
         except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"{self._path}: damaged index of METEOR's paraphrases ({error}); delete the file"
-            ) from error
+            raise _damaged(self._path, error) from error
         if row is None:
             return None
         return tuple(row[0].split(b"\n")) if row[0] is not None else ()
+
+
+def _damaged(path: Path, why: object) -> DataError:
+    return DataError(f"{path}: damaged index of METEOR's paraphrases ({why}); delete the file")
 
 
 def cache_folder() -> Path:
@@ -190,13 +200,9 @@ def phrase_index(table: Path) -> Path:
         DataError: The table is damaged, or the index cannot be written anywhere.
     """
     folder = cache_folder().absolute()
-    name = f"{_PREFIX}-{table_hash(table)}"
+    path = folder / f"{_PREFIX}-{table_hash(table)}.sqlite"
     try:
-        for path in sorted(folder.glob(f"{name}-*.sqlite")):
-            if path.stem.endswith(f"-{_hash(path, _state(path))}"):
-                return path
-            path.unlink(missing_ok=True)
-        return _build(table, folder, name)
+        return path if path.exists() else _build(table, path)
     except (OSError, sqlite3.Error) as error:
         warnings.warn(
             f"cannot keep the paraphrase index in {folder} ({_reason(error)}), so "
@@ -206,42 +212,23 @@ def phrase_index(table: Path) -> Path:
         return _temporary_index(table)
 
 
-def open_index(path: Path) -> PhraseTable:
-    """The index of :func:`phrase_index`, opened once per process."""
-    return _open(path, _state(path), os.getpid())
-
-
 @cache
-def _open(path: Path, state: tuple[int, ...], process: int) -> PhraseTable:  # noqa: ARG001
-    # A child process must not use its parent's connection: both would share one file position.
+def open_index(path: Path, process: int) -> PhraseTable:  # noqa: ARG001
+    """The index of :func:`phrase_index`, opened once in each process, which is named by its number.
+
+    A child process must not use its parent's connection: both would share one file position.
+    """
     return PhraseTable(path)
 
 
-def _state(path: Path) -> tuple[int, ...]:
-    """Figures that change when a file is replaced or changed."""
-    stat = path.stat()
-    return stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
-@cache
-def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
-    """The hash of a file for its name, computed once per process unless the file changes."""
-    digest = sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()[:16]
-
-
-def _build(table: Path, folder: Path, name: str) -> Path:
+def _build(table: Path, path: Path) -> Path:
     """Build an index, which gets its name when it is complete."""
     if sys.stderr is not None and sys.stderr.isatty():
         sys.stderr.write("indexing METEOR's paraphrases, once\n")
-    folder.mkdir(parents=True, exist_ok=True)
-    with temporary_file(folder, ".sqlite", 0o644) as temporary:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with temporary_file(path.parent, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
-        content = _hash(temporary, _state(temporary))
-        return replace_file(temporary, folder / f"{name}-{content}.sqlite")
+        return replace_file(temporary, path)
 
 
 @cache
@@ -250,7 +237,7 @@ def _temporary_index(table: Path) -> Path:
     try:
         folder = Path(mkdtemp(prefix="coverage-eval-index-"))
         atexit.register(_remove_folder, folder, os.getpid())
-        return _build(table, folder, _PREFIX)
+        return _build(table, folder / "index.sqlite")
     except (OSError, sqlite3.Error) as error:
         raise DataError(
             f"no place to write the paraphrase index ({_reason(error)}); "
