@@ -104,7 +104,8 @@ class Facts:
         systems: The systems, those with the best scores first; none that is a reference itself.
         metrics: The metrics that count in a verdict, by their keys, or their classes.
         scores: By metric, then system.
-        tests: Tests of all pairs of systems by these metrics; empty if nothing was tested.
+        significant: The tests of pairs of systems by these metrics that tell the two apart.
+        marked: Further ones that tables mark, and that are not sure enough for a verdict.
         all_tests: The number of tests by all columns, for which p-values are corrected.
         segments: Number of segments.
         referenced: Whether there are references.
@@ -124,7 +125,8 @@ class Facts:
     systems: Sequence[str]
     metrics: Mapping[str, Metric | type[Metric]]
     scores: Mapping[str, Mapping[str, float]]
-    tests: Sequence[PairTest]
+    significant: Sequence[PairTest]
+    marked: Sequence[PairTest]
     segments: int
     all_tests: int = 1
     referenced: bool = True
@@ -192,15 +194,9 @@ class Facts:
         return "few-resamples" if self.resamples < self.min_resamples else None
 
     @cached_property
-    def significant(self) -> Sequence[PairTest]:
-        """The tests that tell two systems apart."""
-        return [test for test in self.tests if test.p_value < DECISIVE]
-
-    @cached_property
     def unsure(self) -> Sequence[PairTest]:
-        """The tests that tables mark, and that are not sure enough for a verdict; surest first."""
-        marked = [test for test in self.tests if DECISIVE <= test.p_value < SIGNIFICANT]
-        return sorted(filter(self.counts_in_verdict, marked), key=lambda test: test.p_value)
+        """The marked tests that would count if they were sure enough; surest first."""
+        return sorted(filter(self.counts_in_verdict, self.marked), key=lambda test: test.p_value)
 
     @cached_property
     def far_worse(self) -> set[str]:
@@ -299,13 +295,15 @@ def collect_facts(
             p_value = tested.columns[name][frozenset(pair)].adjusted
             tests.append(PairTest(name, better, worse, p_value))
     told = [test for test in tests if test.p_value < DECISIVE]
+    marked = [test for test in tests if DECISIVE <= test.p_value < SIGNIFICANT]
     faults, disqualified, discounted, padding = _collect_faults(result)
     confirmed, contradicted = _compare_hints(result, told, tested)
     return Facts(
         systems=systems,
         metrics=metrics,
         scores=scores,
-        tests=tests,
+        significant=told,
+        marked=marked,
         segments=result.segments,
         all_tests=tested.number,
         referenced=referenced,

@@ -79,21 +79,19 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
         "lines": lambda cell: cell_lines(cell, _DIGITS),
         "numeric": lambda table: [side(column) == "right" for column in table.kinds],
     }
-    code = _asset(script)
+    assets = files("coverage_eval.comparison.report") / "assets"
+    code = (assets / script).read_text("utf-8")
+    style = "".join((assets / name).read_text("utf-8") for name in styles)
     page = environment.get_template(template).render(
         script=Markup(code),  # noqa: S704 (ours, as are the styles)
         script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
-        style=Markup("".join(map(_asset, styles))),  # noqa: S704
+        style=Markup(style),  # noqa: S704
         version=__version__,
         colours=SYSTEM_COLOURS,
         **values,
     )
     # Text from Python may hold lone surrogates, which no file can.
     return page.encode("utf-8", "replace").decode()
-
-
-def _asset(name: str) -> str:
-    return (files("coverage_eval.comparison.report") / "assets" / name).read_text("utf-8")
 
 
 def sentence(text: str, names: Sequence[str]) -> Markup:
