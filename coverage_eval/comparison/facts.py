@@ -295,7 +295,6 @@ def collect_facts(
             p_value = tested.columns[name][frozenset(pair)].adjusted
             tests.append(PairTest(name, better, worse, p_value))
     told = [test for test in tests if test.p_value < DECISIVE]
-    marked = [test for test in tests if DECISIVE <= test.p_value < SIGNIFICANT]
     faults, disqualified, discounted, padding = _collect_faults(result)
     confirmed, contradicted = _compare_hints(result, told, tested)
     return Facts(
@@ -303,7 +302,7 @@ def collect_facts(
         metrics=metrics,
         scores=scores,
         significant=told,
-        marked=marked,
+        marked=[test for test in tests if DECISIVE <= test.p_value < SIGNIFICANT],
         segments=result.segments,
         all_tests=tested.number,
         referenced=referenced,

@@ -146,9 +146,7 @@ def run_comparison(
         present = {"documents": unaligned, "references": bool(ref), "sources": bool(src)}
         _require_texts(kinds, present)
         _check_words(kinds)
-    directions = dict.fromkeys(lower_is_better or (), False)
-    directions |= dict.fromkeys(higher_is_better or (), True)
-    external_scores = _read_scores(scores, list(systems), directions)
+    external_scores = _read_scores(scores, list(systems), lower_is_better, higher_is_better)
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
     columns = Columns(
         Texts(systems, ref, src),
@@ -170,7 +168,10 @@ def run_comparison(
 
 
 def _read_scores(
-    scores: Mapping[str, Text], systems: Sequence[str], directions: Mapping[str, bool]
+    scores: Mapping[str, Text],
+    systems: Sequence[str],
+    lower_is_better: Sequence[str] | None,
+    higher_is_better: Sequence[str] | None,
 ) -> dict[str, ExternalScores]:
     """Read the scores of other programs.
 
@@ -178,6 +179,8 @@ def _read_scores(
         click.UsageError: Scores are called like a metric, or a direction is that of no scores.
         DataError: A file cannot be read, or has no scores of these systems.
     """
+    directions = dict.fromkeys(lower_is_better or (), False)
+    directions |= dict.fromkeys(higher_is_better or (), True)
     clashing = [name for name in scores if name in METRICS]
     if clashing:
         raise click.UsageError(
