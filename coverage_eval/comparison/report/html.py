@@ -30,6 +30,7 @@ from coverage_eval.comparison.table import (
     comparison_notes,
     comparison_table,
 )
+from coverage_eval.comparison.verdict import decide
 from coverage_eval.core.checks import percent
 from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import PHRASES, WORDS
@@ -128,7 +129,8 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     ending = shared_ending(systems)
     labels = {system: system.removesuffix(ending) for system in systems}
     shown_names = list(labels.values())
-    table, verdict = comparison_table(comparison), comparison.verdict
+    facts, table = comparison.facts, comparison_table(comparison)
+    verdict = decide(facts)
     note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
     listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
     tests = [test for reason in verdict.reasons for test in reason.tests]
@@ -136,15 +138,15 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     # The verdict is made by the first metric; without a test, the one with most errors decides.
     picture = draw_scores(comparison, tests[0].metric if tests else worst)
     shown = min(result.segments, MAX_OUTPUTS // len(systems))
-    examples = find_examples(comparison, shown, _doubtful(comparison))
+    doubtful = _doubtful(comparison)
+    examples = find_examples(comparison, shown, doubtful)
     return {
         "title": options.title or f"Coverage errors of {listed}",
         "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
         "baseline": comparison.baseline,
         "chosen": verdict.systems[0] if verdict.kind == "take" else None,
         "verdict": [
-            sentence(text, shown_names)
-            for text in write_verdict(verdict, comparison.facts, names.__getitem__)
+            sentence(text, shown_names) for text in write_verdict(verdict, facts, names.__getitem__)
         ],
         "worth": _worth(comparison),
         "faults": list(_faults(comparison)),
@@ -154,7 +156,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "note": sentence(note, shown_names),
         # The worst system's comes first, beside the table.
         "examples": {name: examples[name] for name in [*picture.rows][::-1] if name in examples},
-        "worst": worst_examples(comparison, worst, shown, _doubtful(comparison)),
+        "worst": worst_examples(comparison, worst, shown, doubtful),
         "lists": list(_lists(comparison)),
         "documents": documents,
         "left_out": left_out,
