@@ -200,14 +200,6 @@ class Aligner(ABC):
     def settings(self) -> Mapping[str, object]:
         """Everything that affects the links, for a signature."""
 
-    def for_systems(self, names: Sequence[str]) -> Aligner:  # noqa: ARG002 (for subclasses)
-        """This aligner with the links of named systems in the given order.
-
-        Raises:
-            DataError: The links are of other systems.
-        """
-        return self
-
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used after that."""
         return
@@ -364,7 +356,11 @@ class ExternalLinks(Aligner):
         return [*self._references, *self._hypotheses]
 
     def for_systems(self, names: Sequence[str]) -> Aligner:
-        """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
+        """These links with those of named systems in the given order.
+
+        Raises:
+            DataError: The links are of other systems.
+        """
         if self._systems is None or self._systems == list(names):
             return self
         if set(self._systems) != set(names):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -43,19 +43,17 @@ if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper import FastAlign
 
 
+@dataclass(eq=False)
 class AlignedChecks(TextChecks):
     """Looks for mistakes in texts that are aligned.
 
-    Args:
-        aligner: What aligns them.
-
     Attributes:
+        aligner: What aligns them.
         unknown_words: How well a model knows the texts, as :func:`unknown_words` says.
     """
 
-    def __init__(self, aligner: Aligner) -> None:
-        self._aligner = aligner
-        self.unknown_words: dict[str, float] = {}
+    aligner: Aligner
+    unknown_words: dict[str, float] = field(default_factory=dict, init=False)
 
     def findings(self, sample: RowSample, words: Tokenizer | None = None) -> list[Finding]:
         """Return what looks wrong, by the model, too; each finding is in one text.
@@ -68,7 +66,7 @@ class AlignedChecks(TextChecks):
         Raises:
             AlignerError: The aligner failed.
         """
-        aligner, has_tokenizer = self._aligner, words is not None
+        aligner, has_tokenizer = self.aligner, words is not None
         words = words or aligner.tokens
         # Both sides are compared in the same case, whatever the model's case.
         source_words = replace(aligner.source_tokens, lowercase=words.lowercase)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.files import Text
-from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION
 
 
 @dataclass(frozen=True)
@@ -15,17 +14,13 @@ class AlignerSettings:
 
     Attributes:
         model: The file of a model.
-        sink: Whether it aligns with the word <SINK>.
         ref_links: Links of source and each reference, instead of a model.
         links: Links of source and each output.
-        symmetrize: How the links of a model's two directions are joined.
     """
 
     model: str | None = None
-    sink: bool = False
     ref_links: tuple[Text, ...] = ()
     links: tuple[Text, ...] = ()
-    symmetrize: str = DEFAULT_SYMMETRIZATION
 
     def make(self) -> Aligner | None:
         """Make the aligner; None if there are no links.
@@ -35,7 +30,5 @@ class AlignerSettings:
             AlignerError: No model, or a damaged one.
         """
         if self.ref_links or self.links:
-            return Aligner.from_links(self.ref_links, self.links, sink=self.sink)
-        if self.model is None:
-            return None
-        return Aligner.load(self.model, symmetrize=self.symmetrize, sink=self.sink)
+            return Aligner.from_links(self.ref_links, self.links)
+        return None if self.model is None else Aligner.load(self.model)

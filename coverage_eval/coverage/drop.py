@@ -9,23 +9,22 @@ them translate are expected. Soft DROP does the same with probabilities.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.align.aligner import Aligner, check_aligner
+from coverage_eval.align.aligner import Aligner, ExternalLinks, check_aligner
 from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.align.rows import AlignedRow, CoveredRow
-from coverage_eval.core.batches import Batch, Request, Row, RowSample
+from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.metric import Floats, Measure, Statistics, setting
-from coverage_eval.core.text_metric import FixedMetric
+from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics, setting
+from coverage_eval.core.text_metric import FixedMetric, TextMetric
 from coverage_eval.core.tokenizers import StopWords, Words
 from coverage_eval.outputs.named import NamedErrorFinder, learn_named
 from coverage_eval.outputs.untranslated import overlapping
@@ -37,8 +36,8 @@ _EMPTY_LINE = -1
 
 
 @dataclass(frozen=True)
-class AlignedMetric(FixedMetric):
-    """A metric of the links between source, reference and hypothesis.
+class AlignedMetric(TextMetric):
+    """A metric of the links or coverages between source, reference and hypothesis.
 
     Args:
         aligner: What makes the links or coverages, and signs them.
@@ -78,33 +77,9 @@ class AlignedMetric(FixedMetric):
         """Checks of the links, and of how well a model knows the texts."""
         return [AlignedChecks(self.aligner)]
 
-    def fit(self, sample: RowSample) -> AlignedMetric:
-        """Return this metric; with links by system, one with the links in the systems' order."""
-        if not sample.is_named:
-            return self
-        return replace(self, aligner=self.aligner.for_systems(sample.systems))
-
-    def count(self, batch: Batch) -> Statistics:
-        """What is missing and what there is of each segment, ``[systems, segments, 2]``.
-
-        Raises:
-            DataError: The source is needed and not known.
-        """
-        counts = [self._count_row(row) for row in batch.get(*self.requests())]
-        of_outputs = np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
-        return of_outputs[: len(batch.rows[0].hypotheses)]  # without peers
-
-    def _written(self, row: Row) -> Words | None:
-        """The source words as the user wrote them; None if they are unknown."""
-        return None if row.source is None else self.aligner.source_tokens.locate(row.source)
-
-    @abstractmethod
-    def _count_row(self, row: Any) -> Sequence[tuple[float, float]]:
-        """What is missing from each system's output of a segment, and what there is."""
-
 
 @dataclass(frozen=True)
-class DROP(AlignedMetric):
+class DROP(AlignedMetric, FixedMetric):
     """DROP-score of hypotheses, by the links of one aligner.
 
     >>> from coverage_eval import Aligner
@@ -169,28 +144,43 @@ class DROP(AlignedMetric):
             "compat": self.compat,
         }
 
+    def fit(self, sample: RowSample) -> DROP:
+        """Return this metric; with links by system, one with the links in the systems' order."""
+        if not (sample.is_named and isinstance(self.aligner, ExternalLinks)):
+            return self
+        return replace(self, aligner=self.aligner.for_systems(sample.systems))
+
     def requests(self) -> Sequence[Request]:
         """The links between source, references and hypotheses."""
         return (self.aligner.links(compat=self.compat),)
 
-    def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
-        """Dropped and expected words."""
-        if row.source is None and (self.stopwords or self.denominator == "source"):
-            raise DataError(
-                "the source text is needed for stop words, or all source words as denominator; "
-                "give it with --src"
-            )
-        expected, dropped = self._dropped(row)
-        total = len(expected)
-        if self.denominator == "source" and row.source is not None:
-            total = sum(word not in self.stopped for word in row.source)
-        return [(len(positions), total) for positions in dropped]
+    def count(self, batch: Batch) -> Statistics:
+        """Dropped and expected words of each segment, ``[systems, segments, 2]``.
+
+        Raises:
+            DataError: The source is needed and not known.
+        """
+        counts = []
+        for row in batch.get(*self.requests()):
+            if row.source is None and (self.stopwords or self.denominator == "source"):
+                raise DataError(
+                    "the source text is needed for stop words, or all source words as "
+                    "denominator; give it with --src"
+                )
+            expected, dropped = self._dropped(row)
+            total = len(expected)
+            if self.denominator == "source":
+                total = sum(word not in self.stopped for word in row.source)
+            counts.append([(len(positions), total) for positions in dropped])
+        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The dropped source words of each segment, in the order of the source."""
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
             expected, dropped = self._dropped(row)
-            counted, words = tuple(sorted(expected - {_EMPTY_LINE})), self._written(text)
+            counted = tuple(sorted(expected - {_EMPTY_LINE}))
+            tokens, source = self.aligner.source_tokens, text.source
+            words = None if source is None else tokens.locate(source)
             yield tuple(
                 Explanation(
                     tuple(
@@ -297,8 +287,7 @@ class SoftDROP(AlignedMetric):
 
     def fit(self, sample: RowSample) -> FittedSoftDROP:
         """This metric with what tells untranslated words."""
-        named = learn_named(sample, self.aligner)
-        return FittedSoftDROP(self.aligner, self.stopwords, named=named)
+        return FittedSoftDROP(self, learn_named(sample, self.aligner))
 
     def formula(self, summed: Statistics) -> Floats:
         """100 · lost coverage / expected coverage, 0 to 100."""
@@ -307,22 +296,44 @@ class SoftDROP(AlignedMetric):
             # In this order, rounding never gives more than 100.
             return np.where(expected > 0, 100.0 * (lost / expected), np.nan)
 
+
+@dataclass(eq=False)
+class FittedSoftDROP(Fitted):
+    """Soft DROP of some texts.
+
+    Attributes:
+        metric: The settings.
+        named: Finds what the outputs leave untranslated.
+    """
+
+    metric: SoftDROP
+    named: NamedErrorFinder
+
     def requests(self) -> Sequence[Request]:
-        """Coverages of the source by references and hypotheses."""
-        return (self.aligner.coverages(),)
+        """Coverages of the source by references and hypotheses, and what is left untranslated."""
+        return (self.metric.aligner.coverages(), self.named.request)
 
-    def _count_row(self, row: CoveredRow) -> list[tuple[float, float]]:
-        """Lost and expected coverage."""
-        counted = np.array([word not in self.stopped for word in row.source], dtype=bool)
-        expected = np.minimum.reduce(row.references)[counted]
-        return [
-            (float(np.maximum(0.0, expected - covered[counted]).sum()), float(expected.sum()))
-            for covered in row.outputs
-        ]
+    def count(self, batch: Batch) -> Statistics:
+        """Lost and expected coverage of each segment, ``[systems, segments, 2]``."""
+        counts = []
+        for row in self._covered(batch):
+            is_counted = [word not in self.metric.stopped for word in row.source]
+            counted = np.array(is_counted, dtype=bool)
+            expected = np.minimum.reduce(row.references)[counted]
+            losses = [np.maximum(0.0, expected - covered[counted]) for covered in row.outputs]
+            counts.append([(float(loss.sum()), float(expected.sum())) for loss in losses])
+        return np.array(counts, dtype=self.metric.statistic_type).swapaxes(0, 1)
 
-    def _covered(self, batch: Batch) -> Iterable[CoveredRow]:
-        """Coverages by references and hypotheses."""
-        return batch.get(self.aligner.coverages())
+    def _covered(self, batch: Batch) -> Iterator[CoveredRow]:
+        """Coverages by references and systems, in which untranslated words cover nothing."""
+        answers = map(batch.get, self.requests())
+        for text, row, named in zip(batch.rows, *answers, strict=True):
+            outputs = list(row.outputs[: len(text.hypotheses)])  # without peers
+            for system, errors in enumerate(named):
+                if spans := [span for error in errors for span in error.source_spans]:
+                    words = self.metric.aligner.source_tokens.locate(text.source or "")
+                    outputs[system] = np.where(overlapping(words, spans), 0.0, outputs[system])
+            yield row._replace(outputs=tuple(outputs))
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The source words of each segment that lose coverage, greatest loss first.
@@ -332,11 +343,8 @@ class SoftDROP(AlignedMetric):
         """
         for text, row in zip(batch.rows, self._covered(batch), strict=True):
             expected = np.minimum.reduce(row.references)
-            words = self.aligner.source_tokens.locate(text.source or "")
-            yield tuple(
-                self._explained(row, words, expected, item)
-                for item in row.outputs[: len(text.hypotheses)]
-            )
+            words = self.metric.aligner.source_tokens.locate(text.source or "")
+            yield tuple(self._explained(row, words, expected, item) for item in row.outputs)
 
     def _explained(
         self, row: CoveredRow, words: Words, expected: Floats, covered: Floats
@@ -344,7 +352,7 @@ class SoftDROP(AlignedMetric):
         marks = []
         figures = zip(expected.tolist(), covered.tolist(), strict=True)
         for position, (reference, hypothesis) in enumerate(figures):
-            if reference > hypothesis and row.source[position] not in self.stopped:
+            if reference > hypothesis and row.source[position] not in self.metric.stopped:
                 detail = {"reference": reference, "hypothesis": hypothesis}
                 label = f"{words[position]} at {position + 1}: {reference:.2f} to {hypothesis:.2f}"
                 marks.append(
@@ -354,34 +362,3 @@ class SoftDROP(AlignedMetric):
                     )
                 )  # fmt: skip
         return Explanation(tuple(sorted(marks, key=lambda mark: (-mark.amount, mark.spans))))
-
-
-@dataclass(frozen=True)
-class FittedSoftDROP(SoftDROP):
-    """Soft DROP of some texts.
-
-    Args:
-        named: Finds what their outputs leave untranslated.
-    """
-
-    named: NamedErrorFinder = field(repr=False, compare=False, kw_only=True)
-
-    def requests(self) -> Sequence[Request]:
-        """Coverages of the source by references and hypotheses, and what is left untranslated."""
-        return (*super().requests(), self.named.request)
-
-    def count(self, batch: Batch) -> Statistics:
-        """Lost and expected coverage of each segment, ``[systems, segments, 2]``."""
-        counts = [self._count_row(row) for row in self._covered(batch)]
-        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
-
-    def _covered(self, batch: Batch) -> Iterator[CoveredRow]:
-        """Coverages by references and systems, in which untranslated words cover nothing."""
-        answers = map(batch.get, self.requests())
-        for text, row, named in zip(batch.rows, *answers, strict=True):
-            outputs = list(row.outputs[: len(text.hypotheses)])
-            for system, errors in enumerate(named):
-                if spans := [span for error in errors for span in error.source_spans]:
-                    words = self.aligner.source_tokens.locate(text.source or "")
-                    outputs[system] = np.where(overlapping(words, spans), 0.0, outputs[system])
-            yield row._replace(outputs=tuple(outputs))

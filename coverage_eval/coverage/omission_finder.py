@@ -36,13 +36,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import Aligner
 from coverage_eval.align.checks import AlignedChecks
 from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
-    Request,
     Row,
     RowSample,
     Texts,
@@ -58,15 +56,12 @@ from coverage_eval.core.texts import numbered
 from coverage_eval.core.tokenizers import Words
 from coverage_eval.coverage.found_segments import Checked, FoundSegment, FoundSegments
 from coverage_eval.coverage.null_scores import (
-    EXPECTED_SHARE,
     FLAG_PROBABILITY,
-    Adapted,
     WordRun,
     disjoint_runs,
     error_probabilities,
     p_value_of,
 )
-from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
 from coverage_eval.coverage.output_scorer import OutputScorer
 from coverage_eval.outputs.named import NamedError, NamedErrorFinder, is_certain, learn_named
 from coverage_eval.outputs.untranslated import overlapping
@@ -134,6 +129,7 @@ def sample_of(rows: Sequence[Row]) -> RowSample:
 class OmissionFinder(OutputScorer):
     """Finds omissions, or additions, with a frozen model.
 
+    >>> from coverage_eval import Aligner
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
     >>> with Aligner.train(sources, targets) as aligner:
@@ -153,8 +149,8 @@ class OmissionFinder(OutputScorer):
     Attributes:
         scan: The constants for scoring with references, or without, in words or letters.
         null: What complete translations score, as the model has learnt it.
-        adaptations: This, adapted to each system of a text; empty if nothing is adapted.
-        named: Finds errors of whole outputs; None if nothing is adapted.
+        adaptations: This, adapted to each system of a text; until then, one that is as learnt.
+        named: Finds errors of whole outputs; None until it is adapted to a text.
         expects_peers: Whether peers decide flags, because nothing else says what is normally
             covered.
         compares: Whether outputs are flagged against others in segments with enough of them. It is
@@ -166,21 +162,7 @@ class OmissionFinder(OutputScorer):
         ValueError: An unknown side, or additions with references.
     """
 
-    def __init__(
-        self,
-        aligner: Aligner,
-        side: str = "source",
-        *,
-        referenced: bool = False,
-        peers: int = 0,
-        far: Sequence[int] = (),
-        model: OmissionModel | None = None,
-    ) -> None:
-        super().__init__(aligner, side, referenced=referenced, peers=peers, far=far, model=model)
-        self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
-        self.adaptations: tuple[Adapted, ...] = ()
-        self.named: NamedErrorFinder | None = None
-        self.compares = self.may_compare
+    named: NamedErrorFinder | None = None
 
     def adapted(self, sample: RowSample) -> OmissionFinder:
         """This finder, adapted to what each system's outputs score in a sample, and what is usual.
@@ -207,20 +189,16 @@ class OmissionFinder(OutputScorer):
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
         of_length = "/length" if self.side == "source" else ""
         above = f"score{of_length}>{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}"
+        # Sorted, so that the order of systems changes nothing.
+        factors = sorted(adapted.factor for adapted in self.adaptations if adapted.outputs)
         return {
             **aligner,
             "dir": SIDES[self.side],
             **self.model.settings,
-            # Sorted, so that the order of systems changes nothing.
-            "text": ",".join(f"x{n:g}" for n in sorted(a.factor for a in self.adaptations)) or None,
-            "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self._adapted_to)),
+            "text": ",".join(f"x{n:g}" for n in factors) or None,
+            "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self.adaptations)),
             "of": above if self.compares else "probability",
         }
-
-    @property
-    def _adapted_to(self) -> Sequence[Adapted]:
-        """The adaptation to each system, or one for all."""
-        return self.adaptations or [Adapted(self.null, 1.0, EXPECTED_SHARE, 0)]
 
     def find_texts(
         self,
@@ -369,7 +347,7 @@ class OmissionFinder(OutputScorer):
         found = (disjoint_runs(each - self.scan.penalty) for each in (losses, losses_alone))
         # An output without words may lack runs, where no word is normally covered.
         runs = next(filter(None, found), [WordRun(0, len(losses), float(strength))])
-        adapted = self._adapted_to[system if self.adaptations else 0]
+        adapted = self.adaptations[system]
         even_p_value = p_value_of(FLAG_PROBABILITY, adapted.share)
         min_strength = adapted.null.min_strength(even_p_value, len(losses))
         if not any(is_left):
@@ -385,36 +363,31 @@ class OmissionFinder(OutputScorer):
     def test(self, batch: Batch) -> Judged:
         """How likely the outputs of a batch have an error, and which are flagged.
 
+        It needs a finder that is :meth:`adapted` to its texts.
+
         Raises:
             DataError: Too few peers.
         """
         systems, scored = len(batch.rows[0].hypotheses), self.scored(batch)
         sizes = scored.sizes[:systems]
         strengths, alone = scored.strengths[:systems], scored.scores_alone[:systems]
-        errors = batch.get(self._named_request(batch))
+        assert self.named is not None
+        errors = batch.get(self.named.request)
         is_error = np.array(
             [[not CERTAIN_KINDS[self.side].isdisjoint(e.kind for e in found) for found in row]
              for row in errors]
         ).T  # fmt: skip
-        adapted = self.adaptations or [*self._adapted_to] * systems
         p_values = np.array([
             item.null.p_values(*of_system)
-            for item, *of_system in zip(adapted, strengths, sizes, strict=True)
+            for item, *of_system in zip(self.adaptations, strengths, sizes, strict=True)
         ])  # fmt: skip
-        shares = np.array([[item.share] for item in adapted])
+        shares = np.array([[item.share] for item in self.adaptations])
         probabilities = np.minimum(error_probabilities(p_values, shares), CERTAIN)
         probabilities[is_error] = CERTAIN
         medians = scored.peer_medians if self.compares else np.full_like(p_values, np.nan)
         is_above = alone > FLAG_FACTOR * medians + FLAG_MARGIN
         flags = np.where(np.isnan(medians), probabilities >= FLAG_PROBABILITY, is_above | is_error)
         return Judged(p_values, probabilities, flags, errors)
-
-    def _named_request(self, batch: Batch) -> Request:
-        """Asks for the named errors; a finder that is not adapted knows nothing that is usual."""
-        if self.named is None:
-            systems = [str(number) for number in range(len(batch.rows[0].hypotheses))]
-            return learn_named(RowSample(batch.rows[:1], systems), self.aligner).request
-        return self.named.request
 
 
 def _untranslated_marks(words: Words, is_left: Sequence[bool], strengths: Floats) -> list[Mark]:

@@ -133,29 +133,27 @@ class FlaggedSegments(TextMetric):
         elif not model.nulls:
             findings.append(Finding(_NO_NULLS))
         if sample.rows:
-            return FittedFlags(self, finder.adapted(sample), findings)
-        nothing = RowSample([Row(("",) * len(sample.systems))], sample.systems)
-        finder.named = learn_named(nothing, aligner)
+            finder = finder.adapted(sample)
+        else:
+            nothing = RowSample([Row(("",) * len(sample.systems))], sample.systems)
+            finder.named = learn_named(nothing, aligner)
+            finder.adaptations *= len(sample.systems)
         return FittedFlags(self, finder, findings)
 
 
+@dataclass(eq=False)
 class FittedFlags(Fitted):
     """A finder of omissions or additions for some texts.
 
-    Args:
+    Attributes:
         metric: The settings.
         finder: The finder, adapted to the texts.
         findings: Which outputs are far from the others, and what the model lacks.
     """
 
-    def __init__(
-        self,
-        metric: FlaggedSegments,
-        finder: OmissionFinder,
-        findings: Sequence[Finding] = (),
-    ) -> None:
-        self.metric: FlaggedSegments = metric
-        self.finder, self.findings = finder, findings
+    metric: FlaggedSegments
+    finder: OmissionFinder
+    findings: Sequence[Finding] = ()
 
     def sign(self, *, references: int) -> Signature:
         """The signature; ``expect`` names the kinds of several texts that show what is covered."""
@@ -189,8 +187,8 @@ class FittedFlags(Fitted):
 
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
-        named = self.finder.named
-        return [*self.finder.requests(), *([named.request] if named else [])]
+        assert self.finder.named is not None
+        return [*self.finder.requests(), self.finder.named.request]
 
     def count(self, batch: Batch) -> Statistics:
         """The probability of an error or its flag, and 1, ``[systems, segments, 2]``."""

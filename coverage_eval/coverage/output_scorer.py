@@ -17,12 +17,14 @@ from coverage_eval.core.batches import Batch, Request, Row
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.null_scores import (
+    EXPECTED_SHARE,
     LETTER_TOKENIZERS,
     LETTERS,
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
+    Adapted,
 )
-from coverage_eval.coverage.omission_model import OmissionModel
+from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
 from coverage_eval.coverage.word_losses import (
     MIN_MEDIAN_TEXTS,
     by_length,
@@ -70,21 +72,19 @@ class OutputScorer:
     :class:`~coverage_eval.coverage.omission_finder.OmissionFinder`.
 
     Attributes:
-        scan: The constants for scoring with references, or without, in words or letters.
-        expects_peers: Whether peers decide flags, because nothing else says what is normally
-            covered.
+        scan, null, adaptations, expects_peers, compares: Likewise.
         may_compare: Whether scores of three other outputs may decide flags.
     """
 
     def __init__(
         self,
         aligner: Aligner,
-        side: str,
+        side: str = "source",
         *,
-        referenced: bool,
-        peers: int,
-        far: Sequence[int],
-        model: OmissionModel | None,
+        referenced: bool = False,
+        peers: int = 0,
+        far: Sequence[int] = (),
+        model: OmissionModel | None = None,
     ) -> None:
         if side not in SIDES:
             raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
@@ -99,9 +99,12 @@ class OutputScorer:
         self.scan = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
         if not referenced and side == "source" and aligner.source_tokens.name in LETTER_TOKENIZERS:
             self.scan = LETTERS
+        self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
+        self.adaptations: tuple[Adapted, ...] = (Adapted(self.null, 1.0, EXPECTED_SHARE, 0),)
         has_normal = self.model.granularities[0].normal is not None
         self.expects_peers = not referenced and peers > 0 and not has_normal
         self.may_compare = not (referenced or self.expects_peers) and peers >= MIN_MEDIAN_TEXTS
+        self.compares = self.may_compare
 
     def requests(self) -> list[Request]:
         """The coverages by the model of each granularity."""

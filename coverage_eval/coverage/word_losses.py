@@ -97,9 +97,10 @@ def word_losses(
         rows: The segments.
         peers_used: The positions of each system's peers among the outputs.
     """
+    of_references = _of_references(items) if items[0].references else [()] * len(items)
     references, covered = (
         [np.concatenate(segments) for segments in zip(*texts, strict=True)]
-        for texts in (_of_references(items), [item.outputs for item in items])
+        for texts in (of_references, [item.outputs for item in items])
     )
     words: list[list[Sequence[str]]] = []
     if references:

@@ -25,7 +25,6 @@ from scores import Spoilt
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.texts import read_segments
-from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.null_scores import strongest_runs
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.word_losses import PEERS_SPREAD, SUM_SHARE
@@ -77,24 +76,17 @@ class Output:
 
     def area(self, finder: OmissionFinder) -> Areas:
         """AUROC of a finder's scores."""
-        scores = [found.score for (found,) in finder.judge(self.batch)]
-        return area(self.labels, np.array(scores))
+        return area(self.labels, finder.scored(self.batch).scores[0])
 
     def areas_of(self, finder: OmissionFinder) -> list[Areas]:
         """AUROC for each way of :data:`AGREED` to combine the peers."""
-        found_segments = finder.judge(self.batch)
-        return [self._area_of(finder, found_segments, agree) for agree in AGREED.values()]
+        return [self._area_of(finder, agree) for agree in AGREED.values()]
 
-    def _area_of(
-        self,
-        finder: OmissionFinder,
-        found_segments: Sequence[tuple[FoundSegment, ...]],
-        agree: Callable[[Floats], Floats],
-    ) -> Areas:
+    def _area_of(self, finder: OmissionFinder, agree: Callable[[Floats], Floats]) -> Areas:
         scores = []
         units = [self.batch.get(request) for request in finder.requests()]
-        for (found,), *covered in zip(found_segments, *units, strict=True):
-            score = found.score
+        for alone, *covered in zip(finder.scored(self.batch).scores[0], *units, strict=True):
+            score = alone
             if finder.peers:
                 losses = [
                     agree(np.array(unit.outputs[1 : 1 + finder.peers])) - unit.outputs[0]
@@ -177,7 +169,7 @@ def people_areas(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
     with train(captions.flipped().training, tokenize="13a") as aligner:
         for name, options in JUDGED_BY_PEOPLE.items():
             finder = OmissionFinder(aligner, **options)
-            scores = [[found.score for (found,) in finder.judge(Batch(rows))] for rows in batches]
+            scores = [finder.scored(Batch(rows)).scores[0] for rows in batches]
             areas[name] = area(labels, np.array(scores))
     return {
         "people_areas": pd.DataFrame([

@@ -12,10 +12,10 @@ from kinds import KINDS
 from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.align.rows import AlignedRow
 from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.counting import count_texts
-from coverage_eval.core.metric import Metric
+from coverage_eval.core.metric import Metric, Statistics
+from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
 from coverage_eval.coverage.omissions import Omissions
@@ -26,7 +26,7 @@ from tests.planting import CleanSegment, Injection, WordPool
 
 
 @dataclass(frozen=True)
-class UncoveredSource(AlignedMetric):
+class UncoveredSource(AlignedMetric, FixedMetric):
     """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
 
     C(x) are the source positions aligned to some word of x. Without a reference, it also counts
@@ -43,12 +43,15 @@ class UncoveredSource(AlignedMetric):
         """The links between the source and all texts."""
         return (self.aligner.links(),)
 
-    def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
+    def count(self, batch: Batch) -> Statistics:
         """Source words without a link, and source words."""
-        source = enumerate(row.source or ())
-        counted = {position for position, word in source if word not in self.stopwords}
-        linked = [{position for position, _ in links} for links in row.hypotheses]
-        return [(len(counted - covered), len(counted)) for covered in linked]
+        counts = []
+        for row in batch.get(*self.requests()):
+            source = enumerate(row.source or ())
+            counted = {position for position, word in source if word not in self.stopwords}
+            linked = [{position for position, _ in links} for links in row.hypotheses]
+            counts.append([(len(counted - covered), len(counted)) for covered in linked])
+        return np.array(counts).swapaxes(0, 1)
 
 
 RATE = 0.05

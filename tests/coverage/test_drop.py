@@ -18,7 +18,8 @@ from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.tokenizers import StopWords
-from coverage_eval.coverage.drop import DROP, SoftDROP
+from coverage_eval.coverage.drop import DROP, FittedSoftDROP, SoftDROP
+from coverage_eval.outputs.named import NamedErrorFinder
 from tests.repetition import oracles
 from tests.rows import statistics_of
 
@@ -105,9 +106,11 @@ def soft_of(
     metric = SoftDROP(NOTHING, stopwords or StopWords())
     row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
     batch = Batch([Row(("",), source=source)])
-    batch.computed[metric.requests()[0].key] = [row]
-    statistics = metric.count(batch)[0]
-    ((evidence,),) = metric.explain(batch)
+    fitted = FittedSoftDROP(metric, NamedErrorFinder.learn([]))
+    for request, answer in zip(fitted.requests(), (row, [()]), strict=True):
+        batch.computed[request.key] = [answer]
+    statistics = fitted.count(batch)[0]
+    ((evidence,),) = fitted.explain(batch)
     return metric, statistics[0].tolist(), evidence.marks
 
 

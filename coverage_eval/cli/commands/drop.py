@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.align.settings import AlignerSettings
+from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli.alignment_options import (
     check_links,
     links_options,
@@ -96,7 +96,11 @@ def aligned_score(
             raise click.UsageError(f"--symmetrize is not for {kind.name}, which joins no links")
     check_links(src=src, model=model, ref_links=ref_links, links=links)
     require_links(kind.name, kind, src=src, model=model, has_links=has_links)
-    aligner = AlignerSettings(model, sink, tuple(ref_links), tuple(links), symmetrize).make()
+    aligner: Aligner | None = None
+    if has_links:
+        aligner = Aligner.from_links(ref_links, links, sink=sink)
+    elif model:
+        aligner = Aligner.load(model, symmetrize=symmetrize, sink=sink)
     words = StopWords.read(stopwords) if stopwords else None
     source_tokens = aligner.source_tokens if aligner else None
     score(name, src=src, aligner=aligner, source_tokens=source_tokens, stopwords=words, **options)
