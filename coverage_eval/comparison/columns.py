@@ -9,7 +9,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner, aligner_of, check
 from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import Row, RowSample, Texts
 from coverage_eval.core.checks import SampledText
-from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
 from coverage_eval.core.machine import Progress, no_progress
@@ -34,7 +34,8 @@ class Columns(Feature):
             allow.
         others: Further metrics by name, such as scores of other programs.
         tokenize: The tokeniser of named metrics of words, BLEU and TER among them; None for the
-            one that fits the texts, as :func:`fit_words` says, and those of BLEU and TER.
+            one that fits raw texts, as :func:`fit_words` says, with METEOR's normalisation, and
+            those of BLEU and TER.
         lowercase: Whether these metrics lowercase the text.
         documents: Cuts outputs of other lines than their source, if they have other lines.
 
@@ -66,6 +67,7 @@ class Columns(Feature):
         self._tokenize = tokenize
         self._lowercase = lowercase
         self._documents = documents
+        self._is_raw = False
         self._named = NamedErrors()
         self._notes: list[str] = []
         self.source_tokens = Tokenizer()
@@ -132,12 +134,15 @@ class Columns(Feature):
             ValueError: Two metrics with one name, or DROP without an aligner.
             AlignerError: The aligner failed.
         """
+        self._is_raw = self._tokenize != "none" and is_untokenised(sample.rows)
         metrics = []
         for item in self.metrics:
             if self._is_default and not needs_links(item):
                 default = self._make(item, None, self._tokenize)
-                if findings := default.fit(sample).findings:  # such as METEOR of German
-                    self._notes.append(f"no {default.name} in the table: {findings[0].message}")
+                found = default.fit(sample).findings
+                unfit = [item.message for item in found if item.check != CheckId.UNTOKENISED]
+                if unfit:  # such as METEOR of German
+                    self._notes.append(f"no {default.name} in the table: {unfit[0]}")
                     continue
             metrics.append(item)
         names = [item if isinstance(item, str) else item.name.lower() for item in metrics]
@@ -150,11 +155,16 @@ class Columns(Feature):
         aligner = self._aligner if any(map(needs_links, metrics)) else None
         if isinstance(aligner, AlignerSettings):
             aligner = aligner.make()
-        tokenize = self._tokenize
-        if tokenize is None:
-            tokenize, note = fit_words(sample.rows, aligner)
-            self._notes += filter(None, [note])
+        tokenize = self._tokenize or (fit_words(aligner) if self._is_raw else "none")
         chosen = [self._make(item, aligner, tokenize) for item in metrics]
+        done = []
+        if self._is_raw and self._tokenize is None and tokenize != "none":
+            done += [f"REP tokenises them with {tokenize}"]
+        if self._is_raw and any(getattr(item, "norm", False) for item in chosen):
+            done += ["METEOR normalises them"]
+        if done:
+            note = f"the texts are not tokenised: {', and '.join(done)}"
+            self._notes.append(f"{note} (--tokenize none turns this off)")
         self._named.aligner = aligner or aligner_of([*chosen, *self._others.values()])
         tokens = Tokenizer(tokenize, self._lowercase)
         self.source_tokens = aligner.source_tokens if aligner else tokens
@@ -167,7 +177,7 @@ class Columns(Feature):
         source_tokens = aligner.source_tokens if aligner else tokens
         settings: dict[str, Any] = {"aligner": aligner, "source_tokens": source_tokens}
         # Only the user's choice is for BLEU and TER, too.
-        settings["tokenize"] = self._tokenize
+        settings |= {"tokenize": self._tokenize, "norm": self._is_raw}
         if issubclass(metric_class(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self._lowercase}
         return make_metric(metric, settings)
@@ -191,26 +201,19 @@ def needs_links(metric: str | Metric) -> bool:
     return bool(needs & {"links", "coverages"})
 
 
-def fit_words(rows: Sequence[Row], aligner: Aligner | None) -> tuple[str, str]:
-    """The tokeniser of REP where nobody chose one.
-
-    Tokenised text, and text of fewer than twenty segments, is split at spaces. Other text gets the
-    tokeniser of the aligner's model; without a model, or with a model that names no tokeniser,
-    ``13a``.
-
-    Args:
-        rows: The texts, some of them or all.
-        aligner: What links them; given links count words separated by spaces.
-
-    Returns:
-        The tokeniser's name, and a note if text is tokenised.
-    """
-    split = Tokenizer()
+def is_untokenised(rows: Sequence[Row]) -> bool:
+    """Whether a hypothesis or a reference is raw text; twenty segments or more tell it."""
     columns = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
-    texts = (SampledText("", [split(segment) for segment in column]) for column in columns)
-    is_raw = any(map(why_untokenised, texts))
-    if not is_raw or not isinstance(aligner, (ModelAligner, type(None))):
-        return "none", ""
-    name = "13a" if aligner is None or aligner.tokens.name == "none" else aligner.tokens.name
-    note = f"the texts are not tokenised: REP tokenises them with {name}"
-    return name, f"{note} (--tokenize none turns this off)"
+    texts = (SampledText("", list(map(Tokenizer(), column))) for column in columns)
+    return any(map(why_untokenised, texts))
+
+
+def fit_words(aligner: Aligner | None) -> str:
+    """The tokeniser of REP for raw text where nobody chose one.
+
+    It is that of the aligner's model; without a model, or with a model that names no tokeniser,
+    ``13a``. Given links count words separated by spaces.
+    """
+    if aligner is None or (isinstance(aligner, ModelAligner) and aligner.tokens.name == "none"):
+        return "13a"
+    return aligner.tokens.name if isinstance(aligner, ModelAligner) else "none"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ORDERS = range(1, 5)
 _SMOOTHINGS = ("exp", "floor", "add-k", "none")
-_TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give untokenised text, as for chrF and METEOR."
+_TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give it untokenised text."
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import sacrebleu
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.comparison.columns import fit_words
+from coverage_eval.comparison.columns import fit_words, is_untokenised
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.facts import unusable_systems
 from coverage_eval.comparison.segments import comparison_segments_report
@@ -18,6 +20,7 @@ from coverage_eval.core.significance import (
     holm,
     pair_tests,
 )
+from coverage_eval.quality.meteor import METEOR
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
@@ -143,21 +146,33 @@ def test_a_silent_system_is_neither_best_nor_tested_by_metrics_of_errors(said, m
     }  # fmt: skip
 
 
-def test_untokenised_text_is_tokenised_for_rep():
+def test_untokenised_text_is_tokenised_for_rep_and_normalised_for_meteor():
     raw = [f"The {n} dogs sleep, and the cat sleeps." for n in range(30)]
     split = [line.replace(",", " ,").replace(".", " .") for line in raw]
 
     def fitted(texts: list[str], aligner: Aligner | None = None) -> tuple[str, bool]:
-        name, note = fit_words(make_text_rows(texts, texts, texts), aligner)
-        return name, bool(note)
+        is_raw = is_untokenised(make_text_rows(texts, texts, texts))
+        return fit_words(aligner), is_raw
 
-    assert fitted(raw) == ("13a", 1)
-    assert fitted(split) == ("none", 0)
-    assert fitted(raw[:10]) == ("none", 0)
-    assert fitted(raw, Aligner.from_links([], [])) == ("none", 0)
+    assert fitted(raw) == ("13a", True)
+    assert fitted(split) == ("13a", False)
+    assert fitted(raw[:10]) == ("13a", False)
+    assert fitted(raw, Aligner.from_links([], [])) == ("none", True)
     for tokenize in ("none", "13a", "intl"):
         with Aligner.train(raw, raw, tokenize=tokenize) as aligner:
-            assert fitted(raw, aligner) == ("intl" if tokenize == "intl" else "13a", 1)
+            assert fitted(raw, aligner) == ("intl" if tokenize == "intl" else "13a", True)
+
+    def compared(texts: list[str], **settings: Any) -> tuple[float, str]:
+        result = compare({"a": [*texts[1:], texts[0]]}, texts, **NONE, **settings).measured
+        return result.score("meteor").score, " ".join(item.message for item in result.findings)
+
+    of_raw, notes = compared(raw)
+    assert of_raw == score_of(METEOR(norm=True), [*raw[1:], raw[0]], raw).score
+    assert "REP tokenises them with 13a, and METEOR normalises them (--tokenize none" in notes
+    assert compared([line.lower() for line in split])[0] == of_raw
+    as_it_is, notes = compared(raw, tokenize="none")
+    assert as_it_is < of_raw
+    assert "METEOR counts what is between spaces" in notes
 
 
 def test_pictures_of_differences_have_the_figures_of_the_table(comparison):

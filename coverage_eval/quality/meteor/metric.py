@@ -48,8 +48,8 @@ from coverage_eval.quality.meteor.words import (
     FOR_ENGLISH,
     JAR,
     PARAPHRASES,
-    check_alike,
     check_english,
+    check_tokenised,
     data_file,
     get_word,
     normalize,
@@ -292,7 +292,7 @@ class METEOR(TextMetric):
         return Tokenizer()
 
     def fit(self, sample: RowSample) -> FittedMETEOR:
-        """Return what counts, which doubts texts that are not English, or not tokenised alike."""
+        """Return what counts, which doubts texts that are not English, or not tokenised."""
         return FittedMETEOR(self, sample)
 
     def evidence(
@@ -318,7 +318,7 @@ class FittedMETEOR(Fitted):
         self.metric: METEOR = metric
         self.findings = check_english(sample)
         if not metric.norm:
-            self.findings += check_alike(sample, ", or type 'meteor' with --norm")
+            self.findings += check_tokenised(sample, ", or type 'meteor' with --norm")
         self._index: Path | None = None
 
     def index(self) -> Path | None:

@@ -25,8 +25,8 @@ from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
     FOR_ENGLISH,
     JAR,
-    check_alike,
     check_english,
+    check_tokenised,
     data_file,
     find_synsets,
     package_version,
@@ -119,7 +119,7 @@ class NLTKMeteor(TextMetric):
         return Tokenizer()
 
     def fit(self, sample: RowSample) -> FittedNLTKMeteor:
-        """Return what counts, which doubts texts that are not English, or not tokenised alike."""
+        """Return what counts, which doubts texts that are not English, or not tokenised."""
         return FittedNLTKMeteor(self, sample)
 
 
@@ -133,7 +133,7 @@ class FittedNLTKMeteor(Fitted):
 
     def __init__(self, metric: NLTKMeteor, sample: RowSample) -> None:
         self.metric = metric
-        self.findings = check_english(sample) + check_alike(sample)
+        self.findings = check_english(sample) + check_tokenised(sample)
 
     def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""

@@ -326,8 +326,8 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
     return (Finding(f"{', '.join(references)}: {message}", texts=references),)
 
 
-def check_alike(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:
-    """Texts that are not tokenised beside others that are; METEOR counts what is between spaces.
+def check_tokenised(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:
+    """Texts that are not tokenised; METEOR counts what is between spaces.
 
     Args:
         sample: Segments of a test set.
@@ -336,9 +336,7 @@ def check_alike(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:
     sampled = SampledTexts.tokenize(sample, tokenize, tokenize)
     texts = [*sampled.hypotheses, *sampled.references]
     labels = {text.name: label for text in texts if (label := why_untokenised(text))}
-    if len(labels) == len(texts):
-        return ()
-    advice = f"tokenise all texts alike{remedy}"
+    advice = f"METEOR counts what is between spaces: tokenise all texts alike{remedy}"
     return tuple(
         Finding.of_text(name, label, advice, CheckId.UNTOKENISED) for name, label in labels.items()
     )
