@@ -70,7 +70,7 @@ def make_tests(
     pairs = [*combinations(result.systems, 2)]
     number = len(pairs) * len(result.metrics)
     factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
-    # The smallest p-value is 1 / (resamples + 1), and the correction multiplies it by the number.
+    # The smallest p-value is 1 / (resamples + 1), times the number of tests after the correction.
     needed = math.floor(number / DECISIVE)
     tests = PairTests(
         number,
