@@ -52,7 +52,7 @@ def texts(*positional: str, options: Sequence[str] = (), pooled: bool = False) -
         *positional: The texts that may be named without an option, in their order: ``hyp``,
             ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
         options: The texts that only an option names. They must be there, too, but for references.
-            The source that ``cli.options.source_option`` adds is not among them.
+            The source that ``cli.alignment_options.source_option`` adds is not among them.
         pooled: Whether tables with a row for each segment and system are taken row by row, since
             the command judges segments or pairs and not a system.
     """

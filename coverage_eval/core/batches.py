@@ -229,9 +229,8 @@ class RowSample:
             blocks.add(numbered_row)
             self._count_missing(numbered_row[1])
         self.size = blocks.size
-        sampled = list(chain.from_iterable(blocks.kept.values()))
-        self.lines = [line for line, _ in sampled]
-        self.rows = [row for _, row in sampled]
+        self.lines = [line for line, _ in blocks.rows]
+        self.rows = [row for _, row in blocks.rows]
         self.batches = list(make_batches(self.rows))
         self._computed: dict[Hashable, Any] = {}
 

@@ -29,7 +29,7 @@ def count_texts(
     evidence: bool = False,
     progress: Progress = no_progress,
 ) -> Result:
-    """Count metrics that are fitted to a test set, in one pass; no other loop counts.
+    """Count metrics that are fitted to a test set, in one pass; every evaluation counts here.
 
     Args:
         texts: The texts.

@@ -88,10 +88,10 @@ class Severity(IntEnum):
 
 
 class CheckId(IntEnum):
-    """What checks find, by number: a finding may be explained by those with lower numbers.
+    """What checks find. Findings are sorted by this number, and one may explain only later ones.
 
-    What has a number below 1, or no id, such as a note of what was left out, is no check of texts
-    by themselves; such findings come first, in the order in which they were found.
+    Findings of whole outputs and systems (:attr:`EMPTY`, :attr:`FAR_OUTPUT`), and those without an
+    id, come first, in the order in which they were found.
     """
 
     EMPTY = -1

@@ -1,6 +1,6 @@
 """Features: what looks at texts beside the metrics of an evaluation, each in its own folder.
 
-:mod:`coverage_eval.core.evaluation` calls each method at its time, and knows no feature by name.
+:mod:`coverage_eval.core.evaluation` calls each method at its time.
 What a feature found is reached by its type, as in ``result.of(Documents)``.
 """
 

@@ -54,6 +54,10 @@ class Text(ABC):
     def __iter__(self) -> Iterator[Any]:
         """The segments: strings, or lists of tokens where a user gave such lists."""
 
+    def read(self, *, optional: bool) -> Iterator[Any]:  # noqa: ARG002 (lines lack no values)
+        """The segments; an ``optional`` text may lack values, which are blank segments."""
+        return iter(self)
+
     def __str__(self) -> str:
         """The text as a user names it on the command line."""
         return self.name

@@ -282,7 +282,7 @@ class Formula:
 
     @property
     def signature(self) -> Signature:
-        """The signature without the number of references, which a :class:`Score` adds."""
+        """The signature without the number of references, which scores of texts have."""
         return self.sign(references=0)
 
     def sign(self, *, references: int) -> Signature:

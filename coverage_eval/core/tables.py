@@ -357,7 +357,12 @@ class ColumnText(Text):
         Raises:
             DataError: As :meth:`TextTable.texts`.
         """
-        return (segment for (segment,) in self.table.texts([self.column]))
+        return self.read(optional=False)
+
+    def read(self, *, optional: bool) -> Iterator[str]:
+        """As iteration; an ``optional`` column may lack values, which are blank segments."""
+        names = [self.column]
+        return (segment for (segment,) in self.table.texts(names, names if optional else ()))
 
 
 def _delimiter(first: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set, Sized
 from functools import partial
 from itertools import chain, tee
@@ -92,9 +93,9 @@ class SegmentFile(FileText):
             DataError: As :meth:`~coverage_eval.core.files.FileText.lines`; the file is a table, a
                 toolkit's log or n-best list, or has two texts or links in its lines.
         """
-        return self.read()
+        return self.read(optional=False)
 
-    def read(self, *, optional: bool = False) -> Iterator[str]:
+    def read(self, *, optional: bool) -> Iterator[str]:
         """As iteration; an ``optional`` text may have null in a JSON array, a blank segment."""
         beginning = next(filter(str.strip, self.first_lines), "")
         if beginning.lstrip().startswith(("{", "[")):
@@ -182,9 +183,7 @@ def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterato
         raise DataError(_name_a_column(text.path, TextTable(text.path)))
     if isinstance(text, ColumnText):
         check_one_system(text.table, text.column)
-    if optional and isinstance(text, ColumnText):
-        return (segment for (segment,) in text.table.texts([text.column], [text.column]))
-    return text.read(optional=optional) if isinstance(text, SegmentFile) else iter(text)
+    return text.read(optional=optional)
 
 
 def is_text(name: PathLike) -> bool:
@@ -228,21 +227,19 @@ def read_parallel(
     """
     texts = [item if isinstance(item, Text) else open_text(item) for item in sources]
     check_stdin(texts)
-    columns: dict[TextTable, list[str]] = {}
+    columns: defaultdict[TextTable, list[str]] = defaultdict(list)
+    may_lack: defaultdict[TextTable, list[str]] = defaultdict(list)
     for text in texts:
         if isinstance(text, ColumnText):
-            columns.setdefault(text.table, []).append(text.column)
-    may_lack: dict[TextTable, list[str]] = {}
-    for text in optional:
-        if isinstance(text, ColumnText):
-            may_lack.setdefault(text.table, []).append(text.column)
+            columns[text.table].append(text.column)
+            may_lack[text.table] += [text.column] * (text in optional)
     for table, names in columns.items():
         check_one_system(table, names[0])
     joined: Mapping[TextTable, TextTable] = {table: table for table in columns}
     if all(isinstance(text, ColumnText) for text in texts):
         joined = join_by_id([*columns])
     passes = {
-        table: iter(tee(joined[table].texts(names, may_lack.get(table, ())), len(names)))
+        table: iter(tee(joined[table].texts(names, may_lack[table]), len(names)))
         for table, names in columns.items()
     }
     streams: list[Iterator[Any]] = []
@@ -250,10 +247,8 @@ def read_parallel(
         if isinstance(text, ColumnText):
             index = columns[text.table].index(text.column)
             streams.append(map(itemgetter(index), next(passes[text.table])))
-        elif isinstance(text, SegmentFile):
-            streams.append(text.read(optional=text in optional))
         else:
-            streams.append(iter(text))
+            streams.append(text.read(optional=text in optional))
     names = [text.name for text in texts]
     empty = f"{' and '.join(names)}: no segments: the file is empty"
     return zip_lines(names, streams, empty=empty, explain=partial(_blank_lines, texts))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from operator import eq
@@ -39,9 +39,6 @@ MAX_MARKS = 5000
 Tokens: TypeAlias = Sequence[str]
 Ngram: TypeAlias = tuple[str, ...]
 
-DOUBLED = 0
-"""In place of a length: the bigrams of two equal words; in "a a a" there are two."""
-
 NGRAM = "n-gram"
 TWICE = "word twice in a row"
 
@@ -49,22 +46,17 @@ TWICE = "word twice in a row"
 def find_ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     """The n-grams of a text, from left to right.
 
-    >>> find_ngrams(["a", "b", "b"], 2), find_ngrams(["a", "b", "b"], DOUBLED)
-    ([('a', 'b'), ('b', 'b')], [('b', 'b')])
+    >>> find_ngrams(["a", "b", "b"], 2)
+    [('a', 'b'), ('b', 'b')]
     """
-    if n == DOUBLED:
-        return [pair for pair in pairwise(tokens) if pair[0] == pair[1]]
     if n == 2:  # nearly always, and pairwise is twice as fast
         return list(pairwise(tokens))
     return list(zip(*[tokens[first:] for first in range(n)], strict=False))
 
 
-def allowed_by(texts: Sequence[Tokens], n: int) -> Callable[[Ngram], int]:
-    """How often each n-gram may occur: as often as in the text that has it most often."""
-    counts = [Counter(find_ngrams(text, n)) for text in texts]
-    if len(counts) == 1:
-        return counts[0].__getitem__  # 0 for what it lacks
-    return lambda ngram: max((of_text[ngram] for of_text in counts), default=0)
+def doubled_words(tokens: Tokens) -> list[Ngram]:
+    """The bigrams of two equal words; in "a a a" there are two."""
+    return [pair for pair in pairwise(tokens) if pair[0] == pair[1]]
 
 
 class _Repetition(NamedTuple):
@@ -238,12 +230,11 @@ class REP(TokenMetric):
             ngrams = find_ngrams(hypothesis, n)
             if len(set(ngrams)) == len(ngrams):  # so no longer one is repeated; most end here
                 break
-            repetitions += _exceeding(
-                NGRAM, Counter(ngrams), allowed_by(references, n), min_count=2
-            )
+            expected = [find_ngrams(text, n) for text in references]
+            repetitions += _exceeding(NGRAM, ngrams, expected, min_count=2)
         if any(map(eq, hypothesis, hypothesis[1:])):
-            doubled = Counter(find_ngrams(hypothesis, DOUBLED))
-            repetitions += _exceeding(TWICE, doubled, allowed_by(references, DOUBLED), min_count=1)
+            expected = [doubled_words(text) for text in references]
+            repetitions += _exceeding(TWICE, doubled_words(hypothesis), expected, min_count=1)
         if repetitions and (self.leave_out or self.leave_out_punctuation):
             return [item for item in repetitions if not any(map(self._is_left_out, item.ngram))]
         return repetitions
@@ -254,14 +245,24 @@ class REP(TokenMetric):
 
 
 def _exceeding(
-    kind: str, counts: Counter[Ngram], allowed: Callable[[Ngram], int], *, min_count: int
+    kind: str, ngrams: Sequence[Ngram], expected: Sequence[Sequence[Ngram]], *, min_count: int
 ) -> list[_Repetition]:
-    """The n-grams that occur more often in the hypothesis than they may, ``min_count`` or more."""
-    return [
-        _Repetition(kind, ngram, count, max_count)
-        for ngram, count in counts.items()
-        if count >= min_count and count > (max_count := allowed(ngram))
-    ]
+    """The n-grams of the hypothesis that none of the references has as often.
+
+    Args:
+        kind: The kind of repetition.
+        ngrams: The n-grams of the hypothesis.
+        expected: Those of each reference.
+        min_count: How often the hypothesis has one at least.
+    """
+    allowed = [Counter(of_text) for of_text in expected]
+    repetitions = []
+    for ngram, count in Counter(ngrams).items():
+        if count >= min_count:
+            max_count = max((counts[ngram] for counts in allowed), default=0)
+            if count > max_count:
+                repetitions.append(_Repetition(kind, ngram, count, max_count))
+    return repetitions
 
 
 def _with_starts(
