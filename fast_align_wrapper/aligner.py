@@ -80,6 +80,7 @@ class FastAlign:
         self._archive = archive
         self._threads = threads
         self._idle: dict[object, list[PosteriorAligner]] | None = None
+        self._vocabulary: tuple[frozenset[str], frozenset[str]] | None = None
 
     @classmethod
     def train(
@@ -266,15 +267,15 @@ class FastAlign:
         return self._training.links(symmetrize)
 
     def vocabulary(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The source words and the target words that the model knows.
+        """The source words and the target words that the model knows, read once.
 
         Raises:
             AlignerDataError: A damaged model file.
         """
-        return (
-            read_words(self._unpacked("forward.params")),
-            read_words(self._unpacked("reverse.params")),
-        )
+        if self._vocabulary is None:
+            sources = read_words(self._unpacked("forward.params"))
+            self._vocabulary = sources, read_words(self._unpacked("reverse.params"))
+        return self._vocabulary
 
     def table(self, direction: Direction = "forward") -> Iterator[tuple[str, str, float]]:
         """The model's word translation probabilities, in no particular order.
