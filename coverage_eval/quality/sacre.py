@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,6 +23,9 @@ from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
+
+# Python's functions for every item of an array; NumPy's own may differ in the last bit.
+_log, _exp = (np.vectorize(function, otypes=[np.float64]) for function in (math.log, math.exp))
 
 _ORDERS = range(1, 5)
 _SMOOTHINGS = ("exp", "floor", "add-k", "none")
@@ -186,15 +189,11 @@ class BLEU(SacreBLEUMetric):
 def _unsmoothed(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """BLEU of rows with matches of every order, which need no smoothing."""
     length, reference, matches, ngrams = rows[:, 0], rows[:, 1], rows[:, 2:6], rows[:, 6:]
-    logs = _each(math.log, 100.0 * matches / ngrams)
+    logs = _log(100.0 * matches / ngrams)
     mean = (logs[:, 0] + logs[:, 1] + logs[:, 2] + logs[:, 3]) / len(_ORDERS)
-    brevity = np.where(length < reference, _each(math.exp, 1 - reference / length), 1.0)
-    return brevity * _each(math.exp, mean)
-
-
-def _each(function: Callable[[float], float], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Apply one of Python's functions; NumPy's may differ in the last bit."""
-    return np.array([function(value) for value in values.ravel().tolist()]).reshape(values.shape)
+    brevity = np.where(length < reference, _exp(1 - reference / length), 1.0)
+    scores: NDArray[np.float64] = brevity * _exp(mean)
+    return scores
 
 
 @dataclass(frozen=True)

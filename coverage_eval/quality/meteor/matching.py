@@ -10,12 +10,12 @@ and the distance of a match is charged to the path without the match, not to the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,6 @@ _MAX_CANDIDATES = 1 << 23
 """Most candidates in all, counting only positions with more than :data:`BEAM_SIZE` of them:
 as many as of one word 2,900 times on both sides, which takes about ten seconds."""
 
-T = TypeVar("T")
-
 
 class Candidate(NamedTuple):
     """A possible match of words of the hypothesis with words at a given reference position."""
@@ -48,13 +46,6 @@ class Candidate(NamedTuple):
     """Number of reference words."""
     module: int
     """Which matcher found it: 0 exact, 1 stem, 2 synonym, 3 paraphrase."""
-
-    @property
-    def gain(self) -> int:
-        """The credit of the match: 1 per exact word, else ½, truncated to an integer per side."""
-        if self.module == EXACT:
-            return self.length + self.reference_length
-        return self.length // 2 + self.reference_length // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +72,12 @@ class CandidateRun:
         """The starts as an array."""
         return np.array(self.starts)
 
-    def candidate(self, start: int) -> Candidate:
-        """The candidate with this start."""
-        return Candidate(start, self.length, self.reference_length, self.module)
+    @property
+    def gain(self) -> int:
+        """The credit of a match: 1 per exact word, else ½, truncated to an integer per side."""
+        if self.module == EXACT:
+            return self.length + self.reference_length
+        return self.length // 2 + self.reference_length // 2
 
 
 Block: TypeAlias = "tuple[CandidateRun, ...]"
@@ -120,18 +114,23 @@ def find_candidates(
     """
     if hypothesis == reference:
         modules = [EXACT]
-    by_key = _group_positions(hypothesis, lambda word: word.key)
-    by_stem = _group_positions(hypothesis, lambda word: word.stem_key) if STEM in modules else {}
-    by_word = _group_positions(hypothesis, lambda word: word) if SYNONYM in modules else {}
+    by_key: dict[int, list[int]] = {}
+    by_stem: dict[int, list[int]] = {}
+    by_word: dict[Word, list[int]] = {}
+    for position, word in enumerate(hypothesis):
+        by_key.setdefault(word.key, []).append(position)
+        by_stem.setdefault(word.stem_key, []).append(position)
+        by_word.setdefault(word, []).append(position)
     by_synset: dict[str, list[Word]] = {}
-    for other in by_word:
-        for synset in find_synsets(other.text):
-            by_synset.setdefault(synset, []).append(other)
+    if SYNONYM in modules:
+        for word in by_word:
+            for synset in find_synsets(word.text):
+                by_synset.setdefault(synset, []).append(word)
     # A word has the same candidates at all its positions.
     blocks: dict[Word, list[Block]] = {}
     for word in set(reference):
         starts = {EXACT: by_key.get(word.key, [])}
-        if by_stem:
+        if STEM in modules:
             same_stem = by_stem.get(word.stem_key, [])
             starts[STEM] = [i for i in same_stem if hypothesis[i].key != word.key]
         if by_synset:
@@ -144,14 +143,6 @@ def find_candidates(
     return [list(blocks[word]) for word in reference]
 
 
-def _group_positions(words: Sequence[Word], kind: Callable[[Word], T]) -> dict[T, list[int]]:
-    """The positions of the words of each kind."""
-    positions: dict[T, list[int]] = {}
-    for position, word in enumerate(words):
-        positions.setdefault(kind(word), []).append(position)
-    return positions
-
-
 # The matches of a path, last first: (reference start, candidate, earlier matches).
 _Chain: TypeAlias = "tuple[int, Candidate, _Chain] | None"
 
@@ -161,8 +152,6 @@ SearchPath: TypeAlias = "tuple[int, int, int, int, _Chain]"
 
 # (candidate, hypothesis positions as bits, gain in rank, distance, end in the hypothesis)
 _Option: TypeAlias = "tuple[Candidate, int, int, int, int]"
-
-_rank = itemgetter(0)
 
 
 def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
@@ -189,13 +178,13 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
     paths: list[SearchPath] = [(0, 0, 0, -1, None)]
     for position, here in enumerate(candidates):
         if len(paths) > 1:
-            paths.sort(key=_rank)
+            paths.sort(key=itemgetter(0))
             del paths[beam_size:]
         if sizes[position] > beam_size:
             last = position == len(candidates) - 1
             paths = extend_crowded(paths, position, here, chunk, credit, beam_size, last=last)
             continue
-        options = [make_option(candidate, position, credit) for candidate in in_order(here)]
+        options = find_options(here, position, credit)
         if fixed[position]:
             paths = [_take_fixed(path, position, options[0], chunk) for path in paths]
         else:
@@ -211,27 +200,6 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
 def is_too_long(candidates: Candidates) -> bool:
     """Whether an alignment would take many seconds, because both sides repeat words very often."""
     return sum(size for size in map(_count, candidates) if size > BEAM_SIZE) > _MAX_CANDIDATES
-
-
-def count_chunks(matches: Sequence[Match]) -> int:
-    """The number of runs of matches that are adjacent and in the same order on both sides."""
-    chunks = 0
-    reference_end = end = -1
-    for position, candidate in matches:
-        if position != reference_end or candidate.start != end:
-            chunks += 1
-        reference_end = position + candidate.reference_length
-        end = candidate.start + candidate.length
-    return chunks
-
-
-def in_order(blocks: Sequence[Block]) -> list[Candidate]:
-    """All candidates of a reference position, in Meteor's order."""
-    ordered: list[Candidate] = []
-    for block in blocks:
-        here = [run.candidate(start) for run in block for start in run.starts]
-        ordered += here if len(block) == 1 else sorted(here, key=itemgetter(0))
-    return ordered
 
 
 def _count(blocks: Sequence[Block]) -> int:
@@ -266,11 +234,19 @@ def _find_fixed(candidates: Candidates, sizes: Sequence[int]) -> list[bool]:
     return fixed
 
 
-def make_option(candidate: Candidate, position: int, credit: int) -> _Option:
-    """A candidate with its bits, its gain times ``credit``, its distance and its end."""
-    start, length = candidate.start, candidate.length
-    bits = ((1 << length) - 1) << start
-    return candidate, bits, candidate.gain * credit, abs(position - start), start + length
+def find_options(blocks: Sequence[Block], position: int, credit: int) -> list[_Option]:
+    """All candidates of a reference position, in Meteor's order; a gain is times ``credit``."""
+    options: list[_Option] = []
+    for block in blocks:
+        here: list[_Option] = []
+        for run in block:
+            length, gain, bits = run.length, run.gain * credit, (1 << run.length) - 1
+            for start in run.starts:
+                candidate = Candidate(start, length, run.reference_length, run.module)
+                distance = abs(position - start)
+                here.append((candidate, bits << start, gain, distance, start + length))
+        options += sorted(here, key=lambda option: option[0].start)
+    return options
 
 
 def _take_fixed(path: SearchPath, position: int, option: _Option, chunk: int) -> SearchPath:
@@ -335,7 +311,7 @@ def extend_crowded(
     runs = [run for block in blocks for run in block]
     which, starts = _options_in_order(blocks)
     lengths = np.array([run.length for run in runs])[which]
-    gains = np.array([run.candidate(0).gain for run in runs])[which]
+    gains = np.array([run.gain for run in runs])[which]
     distances = np.abs(starts - position)
     busy = np.array([position < path[2] for path in paths])
     room = ~busy[:, None] & _fitting_options(paths, starts, lengths)
@@ -367,10 +343,11 @@ def extend_crowded(
         rank = first * chunk + second
         _, bits, free, end, chain = paths[row]
         if column < len(starts):
-            candidate = runs[which[column]].candidate(int(starts[column]))
-            _, new_bits, _, _, end = make_option(candidate, position, credit)
-            free = position + candidate.reference_length
-            extended.append((rank, bits | new_bits, free, end, (position, candidate, chain)))
+            run, start = runs[which[column]], int(starts[column])
+            candidate = Candidate(start, run.length, run.reference_length, run.module)
+            bits |= ((1 << run.length) - 1) << start
+            free, end = position + run.reference_length, start + run.length
+            extended.append((rank, bits, free, end, (position, candidate, chain)))
         else:
             extended.append((rank, bits, free, end if position < free else -1, chain))
     return extended

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
 from coverage_eval.core.text_metric import TextMetric
@@ -34,7 +35,6 @@ from coverage_eval.quality.meteor.matching import (
     PARAPHRASE,
     Match,
     align,
-    count_chunks,
     find_candidates,
     is_too_long,
 )
@@ -102,9 +102,13 @@ def pair_statistics(
     counts = [0] * len(FIELDS)
     counts[0], counts[1] = len(hypothesis_functions), len(reference_functions)
     counts[2], counts[3] = sum(hypothesis_functions), sum(reference_functions)
+    end = reference_end = -1
     for position, (start, length, reference_length, module) in matches:
-        functions = sum(hypothesis_functions[start : start + length])
-        reference_function = sum(reference_functions[position : position + reference_length])
+        # Matches that follow each other on both sides are one chunk.
+        counts[_CHUNKS] += start != end or position != reference_end
+        end, reference_end = start + length, position + reference_length
+        functions = sum(hypothesis_functions[start:end])
+        reference_function = sum(reference_functions[position:reference_end])
         first = 4 + 4 * module
         counts[first] += length - functions
         counts[first + 1] += reference_length - reference_function
@@ -112,9 +116,8 @@ def pair_statistics(
         counts[first + 3] += reference_function
         counts[_HYP_MATCHED] += length
         counts[_REF_MATCHED] += reference_length
-    chunks = count_chunks(matches)
-    is_perfect = chunks == 1 and counts[_HYP_MATCHED:] == counts[:2]
-    counts[_CHUNKS] = 0 if is_perfect else chunks
+    if counts[_CHUNKS:] == [1, *counts[:2]]:
+        counts[_CHUNKS] = 0
     return counts
 
 
@@ -142,7 +145,15 @@ def score_parts(counts: NDArray[Any]) -> Parts:
         counts: The 23 statistics ``[..., 23]`` (see :data:`FIELDS`), of segments or summed.
     """
     counts = np.asarray(counts, dtype=np.float64)
-    precision, recall = _weighted_ratio(counts, side=0), _weighted_ratio(counts, side=1)
+    # Each pair of statistics is of the hypothesis and of the reference.
+    functions = counts[..., 2:4]
+    length = DELTA * (counts[..., :2] - functions) + (1.0 - DELTA) * functions
+    weighted = np.zeros_like(length)
+    for first, weight in zip(range(4, _CHUNKS, 4), MODULE_WEIGHTS, strict=True):
+        content, function = counts[..., first : first + 2], counts[..., first + 2 : first + 4]
+        weighted += weight * (DELTA * content + (1.0 - DELTA) * function)
+    ratios = np.divide(weighted, length, out=np.zeros_like(length), where=length > 0)
+    precision, recall = ratios[..., 0], ratios[..., 1]
     matched = (counts[..., _HYP_MATCHED] + counts[..., _REF_MATCHED]) / 2.0
     any_match = (precision > 0) & (recall > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -150,18 +161,6 @@ def score_parts(counts: NDArray[Any]) -> Parts:
         penalty = GAMMA * (counts[..., _CHUNKS] / matched) ** BETA
     penalty = np.where(any_match, penalty, 0.0)
     return Parts(precision, recall, penalty, np.where(any_match, f_mean, 0.0) * (1.0 - penalty))
-
-
-def _weighted_ratio(counts: NDArray[np.float64], side: int) -> NDArray[np.float64]:
-    """Precision (side 0) or recall (side 1)."""
-    functions = counts[..., 2 + side]
-    length = DELTA * (counts[..., side] - functions) + (1.0 - DELTA) * functions
-    matched = np.zeros_like(length)
-    for module, weight in enumerate(MODULE_WEIGHTS):
-        content = counts[..., 4 + 4 * module + side]
-        function = counts[..., 6 + 4 * module + side]
-        matched = matched + weight * (DELTA * content + (1.0 - DELTA) * function)
-    return np.divide(matched, length, out=np.zeros_like(length), where=length > 0)
 
 
 class _AlignedPair(NamedTuple):
@@ -251,6 +250,7 @@ class METEOR(TextMetric):
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
+    words: ClassVar[Tokenizer] = Tokenizer()
     unsplit: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
@@ -286,14 +286,12 @@ class METEOR(TextMetric):
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
 
-    @property
-    def words(self) -> Tokenizer:
-        """White space separates the words."""
-        return Tokenizer()
-
     def fit(self, sample: RowSample) -> FittedMETEOR:
         """Return what counts, which doubts texts that are not English, or not tokenised."""
-        return FittedMETEOR(self, sample)
+        findings = check_english(sample)
+        if not self.norm:
+            findings += check_tokenised(sample, ", or type 'meteor' with --norm")
+        return FittedMETEOR(self, findings)
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -306,30 +304,22 @@ class METEOR(TextMetric):
         return fitted.matches(row, row.hypotheses[0], pair)
 
 
+@dataclass(eq=False)
 class FittedMETEOR(Fitted):
-    """METEOR of some texts.
+    """METEOR of some texts."""
 
-    Args:
-        metric: The settings.
-        sample: The texts, whose references should be English.
-    """
+    metric: METEOR
+    findings: Sequence[Finding]
 
-    def __init__(self, metric: METEOR, sample: RowSample) -> None:
-        self.metric: METEOR = metric
-        self.findings = check_english(sample)
-        if not metric.norm:
-            self.findings += check_tokenised(sample, ", or type 'meteor' with --norm")
-        self._index: Path | None = None
-
+    @cached_property
     def index(self) -> Path | None:
         """The index of paraphrases, made when it is first needed; None if none are matched."""
-        if self._index is None and VARIANTS[self.metric.variant] > PARAPHRASE:
-            self._index = phrase_index(data_file(PARAPHRASES))
-        return self._index
+        matches_phrases = VARIANTS[self.metric.variant] > PARAPHRASE
+        return phrase_index(data_file(PARAPHRASES)) if matches_phrases else None
 
     def __getstate__(self) -> dict[str, Any]:
         """What other processes get: with the index of paraphrases, so that it is made once."""
-        self.index()
+        _ = self.index
         return self.__dict__
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
@@ -379,8 +369,7 @@ class FittedMETEOR(Fitted):
         Raises:
             DataError: A segment repeats words so often that aligning it would take many seconds.
         """
-        index = self.index()
-        table = open_index(index, os.getpid()) if index else None
+        table = open_index(self.index, os.getpid()) if self.index else None
         pairs = []
         for row in rows:
             references = list(map(self._split, row.known_references))

@@ -90,6 +90,7 @@ class NLTKMeteor(TextMetric):
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
+    words: ClassVar[Tokenizer] = Tokenizer()
     unsplit: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare it "
@@ -112,11 +113,6 @@ class NLTKMeteor(TextMetric):
             "nltk": version("nltk"),
             "wordnet": f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
         }
-
-    @property
-    def words(self) -> Tokenizer:
-        """White space separates the words."""
-        return Tokenizer()
 
     def fit(self, sample: RowSample) -> FittedNLTKMeteor:
         """Return what counts, which doubts texts that are not English, or not tokenised."""

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from string import punctuation
 
@@ -91,12 +91,6 @@ def _read_jar(name: str) -> list[str]:
         raise DataError(f"{path}: cannot read {name} ({error}); reinstall: {_INSTALL}") from error
 
 
-def _read_pairs(name: str) -> Iterator[tuple[str, str]]:
-    """Pairs of lines of a file in the jar; an odd line at the end is ignored."""
-    lines = _read_jar(name)
-    return zip(islice(lines, 0, None, 2), islice(lines, 1, None, 2), strict=False)
-
-
 @cache
 def read_function_words() -> frozenset[str]:
     """Meteor's English function words and punctuation marks, lowercase."""
@@ -110,14 +104,16 @@ def read_synsets() -> dict[str, str]:
 
     The numbers are separated by spaces; all parts of speech are pooled.
     """
-    return dict(_read_pairs("synonym/english.synsets"))
+    lines = iter(_read_jar("synonym/english.synsets"))
+    return dict(zip(lines, lines, strict=False))  # the last line is empty
 
 
 @cache
 def _read_inflections() -> dict[str, tuple[str, ...]]:
     """WordNet's irregular forms, each with its base forms."""
     bases: dict[str, tuple[str, ...]] = {}
-    for base, forms in _read_pairs("synonym/english.exceptions"):
+    lines = iter(_read_jar("synonym/english.exceptions"))
+    for base, forms in zip(lines, lines, strict=False):  # the last line is empty
         for form in forms.split():
             bases[form] = (*bases.get(form, ()), base)
     return bases
@@ -147,30 +143,28 @@ def java_hash(text: str) -> int:
     return value
 
 
+@dataclass(frozen=True, eq=False)
 class Word:
-    """Meteor's properties of a word; its stem is looked up on demand.
+    """Meteor's properties of a word.
 
     Attributes:
         text: The word.
         key: The number that Meteor's exact matcher compares.
+        stem_key: The number that Meteor's stem matcher compares; stems keep their case.
         is_function: Whether the word, lowercased, is a function word.
     """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.key = java_hash(text)
-        self.is_function = text.lower() in read_function_words()
-
-    @cached_property
-    def stem_key(self) -> int:
-        """The number that Meteor's stem matcher compares; stems keep their case."""
-        return java_hash(load_stemmer()(self.text))
+    text: str
+    key: int
+    stem_key: int
+    is_function: bool
 
 
 @cache
 def get_word(text: str) -> Word:
     """The :class:`Word` of a text, made once."""
-    return Word(text)
+    stem = load_stemmer()(text)
+    return Word(text, java_hash(text), java_hash(stem), text.lower() in read_function_words())
 
 
 @cache

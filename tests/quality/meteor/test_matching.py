@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+from operator import attrgetter
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -12,10 +15,9 @@ from coverage_eval.quality.meteor.matching import (
     Candidate,
     CandidateRun,
     Match,
-    count_chunks,
-    in_order,
 )
 from coverage_eval.quality.meteor.matching import align as align_blocks
+from coverage_eval.quality.meteor.metric import FIELDS, pair_statistics
 
 Found = list[list[Candidate]]
 
@@ -42,6 +44,15 @@ def align(found: Found, beam_size: int = BEAM_SIZE) -> list[Match]:
     """The aligner, given candidates one by one."""
     blocks = [[(CandidateRun((c.start,), *c[1:]),) for c in here] for here in found]
     return align_blocks(blocks, beam_size)
+
+
+def listed(blocks: list[Block]) -> list[Candidate]:
+    """The candidates of a position: block by block, and in a block by their start."""
+    found = []
+    for block in blocks:
+        here = [Candidate(start, *run[1:]) for run in map(astuple, block) for start in run[0]]
+        found += sorted(here, key=attrgetter("start"))
+    return found
 
 
 @st.composite
@@ -165,14 +176,14 @@ def test_the_search_agrees_with_the_description(found, beam):
 
 @given(crowded_blocks(), st.sampled_from([1, 2, 3, 7, 40]))
 def test_crowded_positions_are_searched_as_described(blocks, beam):
-    found = [in_order(here) for here in blocks]
+    found = [listed(here) for here in blocks]
     assert align_blocks(blocks, beam) == transcription(found, beam)
 
 
 def test_hundreds_of_equal_runs_are_searched_as_described():
     block = tuple(CandidateRun((0, 2), 1, 1, 3) for _ in range(60))
     blocks: list[list[Block]] = [[block], [block], [block]]
-    found = [in_order(here) for here in blocks]
+    found = [listed(here) for here in blocks]
     assert align_blocks(blocks, 7) == transcription(found, 7)
 
 
@@ -181,4 +192,6 @@ def test_hundreds_of_equal_runs_are_searched_as_described():
     [([], 0), ([(0, 0)], 1), ([(0, 0), (1, 1)], 1), ([(0, 1), (1, 0)], 2), ([(0, 0), (2, 1)], 2)],
 )
 def test_chunks_are_adjacent_on_both_sides(starts, chunks):
-    assert count_chunks([Match(p, Candidate(s, 1, 1, 0)) for p, s in starts]) == chunks
+    matches = [Match(p, Candidate(s, 1, 1, 0)) for p, s in starts]
+    counts = pair_statistics(matches, [False] * 5, [False] * 5)
+    assert counts[FIELDS.index("chunks")] == chunks

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.quality.meteor.matching import in_order
+from coverage_eval.quality.meteor.matching import find_options
 from coverage_eval.quality.meteor.paraphrases import (
     PhraseTable,
     find_paraphrases,
@@ -68,7 +68,11 @@ def matches(table: PhraseTable, hyp: list[str], ref: list[str]) -> list[PhraseMa
     """The paraphrases, in the order of their positions in the reference."""
     found = find_paraphrases(table, hyp, ref)
     assert len(found) == len(ref)
-    return [(position, *c[:3]) for position, here in enumerate(found) for c in in_order(here)]
+    return [
+        (position, *option[0][:3])
+        for position, here in enumerate(found)
+        for option in find_options(here, position, credit=1)
+    ]
 
 
 @given(tables, texts, texts)
