@@ -228,7 +228,7 @@ def omissions(
     >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
     >>> with Aligner.train(*pairs) as aligner:
     ...     score = omissions(["a", "a dog"], sources=["ein haus", "ein hund"], aligner=aligner)
-    >>> first, second = score.of_segments()
+    >>> first, second = score.segment_scores()
     >>> first > second
     True
 

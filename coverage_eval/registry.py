@@ -64,19 +64,20 @@ METRICS: Mapping[str, MetricEntry] = {
         "coverage.omissions:Additions",
         "Segments with words that have no source, without reference."),
     "shortfall": _COLUMN(
-        "repetition.figures:Shortfall", "How much shorter outputs are than the others', %."),
+        "repetition.other_metrics:Shortfall", "How much shorter outputs are than the others', %."),
     "length-ratio": _COLUMN(
-        "repetition.figures:LengthRatio", "Words of the output per word of the source."),
+        "repetition.other_metrics:LengthRatio", "Words of the output per word of the source."),
     "rep-letters-no-ref": _COLUMN(
         "repetition.rep:LetterRepetition",
         "REP in letters without reference, per 100 output words."),
     "seq-rep-4": _COLUMN(
-        "repetition.figures:SeqRep", "Repeated 4-grams, % of each segment, mean."),
+        "repetition.other_metrics:SeqRep", "Repeated 4-grams, % of each segment, mean."),
     "tng": _COLUMN(
-        "repetition.figures:TNG", "Segments whose top 4-gram beats the source's by 2, %."),
-    "tail-loop": _COLUMN("repetition.figures:TailLoop", "Segments with a loop, %."),
+        "repetition.other_metrics:TNG", "Segments whose top 4-gram beats the source's by 2, %."),
+    "tail-loop": _COLUMN("repetition.other_metrics:TailLoop", "Segments with a loop, %."),
     "compression": _COLUMN(
-        "repetition.figures:CompressionRatio", "Bytes per compressed byte; loops shrink well."),
+        "repetition.other_metrics:CompressionRatio",
+        "Bytes per compressed byte; loops shrink well."),
     "missing-lines": _COLUMN(
         "documents.metrics:MissingLines",
         "Source words in lines without a translation, of documents."),
@@ -120,31 +121,36 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 
 
 def default_metrics(
-    *, aligns: bool, covers: bool, referenced: bool, several: bool, documents: bool = False
+    *,
+    has_links: bool,
+    has_coverages: bool,
+    has_references: bool,
+    has_several_outputs: bool,
+    are_documents: bool = False,
 ) -> tuple[Sequence[str], str | None]:
     """The columns of the paper's Table 1 that the texts allow, with soft DROP beside DROP.
 
     Without references, other metrics take their place.
 
     Args:
-        aligns: Whether there are links.
-        covers: Whether there are coverages.
-        referenced: Whether there is a reference.
-        several: Whether there are several outputs.
-        documents: Whether the outputs are documents that are cut.
+        has_links: Whether there are links.
+        has_coverages: Whether there are coverages.
+        has_references: Whether there is a reference.
+        has_several_outputs: Whether there are several outputs.
+        are_documents: Whether the outputs are documents that are cut.
 
     Returns:
         Names of metrics, and why METEOR is missing, or None.
     """
-    of_documents = ["missing-lines", "extra-text"] if documents else []
-    if not referenced:
-        found = ["omissions"] if covers else []
-        return [*found, "shortfall" if several else "length-ratio", *of_documents], None
+    of_documents = ["missing-lines", "extra-text"] if are_documents else []
+    if not has_references:
+        found = ["omissions"] if has_coverages else []
+        return [*found, "shortfall" if has_several_outputs else "length-ratio", *of_documents], None
     missing = None
     try:
         make_metric("meteor", {})
     except MissingDependencyError as error:
         missing = str(error)
-    of_links = [*(["drop"] if aligns else []), *(["softdrop"] if covers else [])]
+    of_links = [*(["drop"] if has_links else []), *(["softdrop"] if has_coverages else [])]
     names = ["bleu", *([] if missing else ["meteor"]), "rep", *of_links, *of_documents]
     return names, missing

@@ -104,7 +104,7 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(fold
     arguments = ("rep", "a", "refs", "--tokenize", "13a", "--sentence-level", "-f", "json")
     (printed,) = json.loads(run_cli(*arguments, cwd=folder).stdout)["scores"]
     segments = printed["sentences"]
-    of_segments = ce.score(metric, hyps, refs).of_segments
+    of_segments = ce.score(metric, hyps, refs).segment_scores
     assert of_segments is not None
     scores = of_segments()
     assert scores == [item["score"] for item in segments]

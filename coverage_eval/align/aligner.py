@@ -285,7 +285,7 @@ class ModelAligner(Aligner):
             if row.source is None:
                 raise DataError("the source text is needed to align it; give it with --src")
             source = self.source_tokens(row.source)
-            first = row.known_references if references else ()
+            first = row.nonblank_references if references else ()
             texts = (*first, *row.hypotheses, *(row.peers if peers else ()))
             yield TokenRow(
                 source,

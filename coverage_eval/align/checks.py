@@ -26,9 +26,9 @@ from coverage_eval.core.checks import (
     MISFITS,
     OTHER_ORDER,
     Check,
-    Rows,
     SampledText,
     SampledTexts,
+    TokenizedText,
     percent,
     quote_token,
     run_checks,
@@ -292,7 +292,7 @@ def look_for_other_order(texts: SampledTexts, model: FastAlign) -> Iterator[Find
 
 
 def _lags_by_model(
-    model: FastAlign, blocks: Sequence[list[int]], sources: Rows, targets: Rows
+    model: FastAlign, blocks: Sequence[list[int]], sources: TokenizedText, targets: TokenizedText
 ) -> dict[int, int | None]:
     """By the first row of each block: how many lines further on its source is; None if nowhere."""
     pairs_of: dict[int, list[tuple[int, int]]] = {}
@@ -322,7 +322,9 @@ def _lags_by_model(
     return lags
 
 
-def _neighbours(block: Sequence[int], sources: Rows, targets: Rows) -> list[tuple[int, int]]:
+def _neighbours(
+    block: Sequence[int], sources: TokenizedText, targets: TokenizedText
+) -> list[tuple[int, int]]:
     """Each row of a block with the next one, unless they are empty or equal on a side."""
     rows = [i for i in block if sources[i] and targets[i]]
     pairs = zip(rows, [*rows[1:], *rows[:1]], strict=True)
@@ -330,7 +332,10 @@ def _neighbours(block: Sequence[int], sources: Rows, targets: Rows) -> list[tupl
 
 
 def block_fits(
-    model: FastAlign, sources: Rows, targets: Rows, blocks: Sequence[Sequence[tuple[int, int]]]
+    model: FastAlign,
+    sources: TokenizedText,
+    targets: TokenizedText,
+    blocks: Sequence[Sequence[tuple[int, int]]],
 ) -> Iterator[float]:
     """How well the sources of each block fit their targets.
 
@@ -349,7 +354,10 @@ def block_fits(
 
 
 def _log_probabilities(
-    model: FastAlign, sources: Rows, targets: Rows, pairs: Sequence[tuple[int, int]]
+    model: FastAlign,
+    sources: TokenizedText,
+    targets: TokenizedText,
+    pairs: Sequence[tuple[int, int]],
 ) -> Iterator[float]:
     """The natural logarithm of the probability of each pair's target given its source."""
     sink = [ALIGNED_SINK] if model.manifest.notes.get("sink") else []

@@ -37,7 +37,7 @@ from coverage_eval.attention_maps.maps import (
 from coverage_eval.attention_maps.toolkits import TOOLKIT_FORMATS
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, zip_lines
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.lists import DiskList
 from coverage_eval.core.tokenizers import EOS_TOKENS, Segment, tokenize
 
 _BARE = f"--orientation {ORIENTATIONS[0]} {TEXTS}"

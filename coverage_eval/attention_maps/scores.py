@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.lists import DiskList
 from coverage_eval.core.metric import Signature
 
 OVER, UNDER = 1.5, 0.2

@@ -17,7 +17,7 @@ import numpy as np
 
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.lists import DiskList
 
 Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none"]
 _MARKS: dict[Scheme, str] = {

@@ -11,7 +11,7 @@ import click
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.output import CLOSED, print_lines
 from coverage_eval.core.formats import json_line
-from coverage_eval.core.report import PEOPLE, Report, Table
+from coverage_eval.core.report import HUMAN_FORMATS, Report, Table
 
 if TYPE_CHECKING:
     from coverage_eval.documents.segmentation import Segmentation
@@ -91,13 +91,13 @@ def with_passages(report: Report, documents: Sequence[Segmentation]) -> Report:
         ("missing", "lines", "words"),
         [(position(p.document, p), p.last - p.first + 1, p.words) for p in passages],
         "Lines without a translation" if passages else "No line is without a translation.",
-        formats=PEOPLE,
+        formats=HUMAN_FORMATS,
     )
     added_text = Table(
         ("extra", "words", "text"),
         [(position(name, piece.place), piece.words, piece.text) for name, piece in extra],
         "Text that belongs to no line",
-        formats=PEOPLE,
+        formats=HUMAN_FORMATS,
     )
     added = (added_text,) if extra else ()
     tables = (missing_lines, *added, *report.tables)

@@ -18,7 +18,7 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import zip_lines
 from coverage_eval.core.formats import csv_record, is_formula, json_line
-from coverage_eval.core.machine import DiskList
+from coverage_eval.core.lists import DiskList
 from coverage_eval.core.writing import atomic_write
 
 _NO_STDOUT = "--keep and --reject write files, not standard output"

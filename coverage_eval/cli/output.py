@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import discard, has_colours, say, tolerate_closed_pipe
-from coverage_eval.cli.output_options import Output, signatures_file
+from coverage_eval.cli.output_options import OutputOptions, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.features import Feature
 from coverage_eval.core.formats import FORMATS, numbers
@@ -85,7 +85,7 @@ def with_findings(
     return replace(report, values={**report.values, **values})
 
 
-def show(report: Report, output: Output, *, signatures: bool = True) -> None:
+def show(report: Report, output: OutputOptions, *, signatures: bool = True) -> None:
     """Print in the format and to the file that the options name; with colours on a terminal.
 
     Args:

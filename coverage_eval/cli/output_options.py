@@ -12,7 +12,7 @@ import click
 from coverage_eval.cli.help import Decorator, Option, option, shared
 from coverage_eval.cli.parameters import OutputFile
 from coverage_eval.core.formats import FORMATS
-from coverage_eval.core.report import ROWS
+from coverage_eval.core.report import ROW_FORMATS
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.writing import open_file_number
 
@@ -24,7 +24,7 @@ _ENDINGS = {
 
 
 @dataclass
-class Output:
+class OutputOptions:
     """Where a command prints, and how.
 
     Attributes:
@@ -45,13 +45,13 @@ class Output:
         Args:
             what: The option or command that makes several tables.
         """
-        if self.output_format in ROWS:
+        if self.output_format in ROW_FORMATS:
             name = self.output_format.upper()
             raise click.UsageError(f"{what} makes several tables, but {name} is one: use -f json")
 
 
 @dataclass
-class ScoreOutput(Output):
+class ScoreOutputOptions(OutputOptions):
     """Where a command prints a score, and how.
 
     Attributes:
@@ -83,7 +83,7 @@ class ScoreOutput(Output):
 
 
 class OutputOption(Option):
-    """``-o`` of a command that gets an :class:`Output`, of this and other options.
+    """``-o`` of a command that gets an :class:`OutputOptions`, of this and other options.
 
     Args:
         *args: As for :class:`~coverage_eval.cli.help.Option`.
@@ -91,12 +91,12 @@ class OutputOption(Option):
         **attributes: As for :class:`~coverage_eval.cli.help.Option`.
     """
 
-    def __init__(self, *args: Any, kind: type[Output], **attributes: Any) -> None:
+    def __init__(self, *args: Any, kind: type[OutputOptions], **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.kind = kind
 
     def collect(self, ctx: click.Context) -> None:
-        """Replace the values of these options by one :class:`Output`."""
+        """Replace the values of these options by one :class:`OutputOptions`."""
         names = [item.name for item in fields(self.kind) if item.init]
         values = {name: ctx.params.pop(name) for name in names}
         with click.core.augment_usage_errors(ctx):
@@ -120,8 +120,8 @@ def output_to(help_text: str, *, required: bool = True, no_stdout: str | None = 
 output_option = output_to("Write to this file instead of standard output.", required=False)
 
 
-def _options_of(kind: type[Output]) -> Decorator:
-    """The options of an :class:`Output`."""
+def _options_of(kind: type[OutputOptions]) -> Decorator:
+    """The options of an :class:`OutputOptions`."""
     return shared(
         option(
             "-f", "--format", "output_format", default="text", type=click.Choice(list(FORMATS)),
@@ -143,11 +143,11 @@ def _options_of(kind: type[Output]) -> Decorator:
     )  # fmt: skip
 
 
-output_options = _options_of(Output)
+output_options = _options_of(OutputOptions)
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command gets an ``output`` of them."""
 
 scoring_options = shared(
-    _options_of(ScoreOutput),
+    _options_of(ScoreOutputOptions),
     option("--sentence-level", is_flag=True, help="Print one score per segment, with evidence."),
     option(
         "--worst", type=click.IntRange(1),

@@ -11,10 +11,17 @@ from typing import Any
 from coverage_eval.cli.input_rows import free_names, input_rows, plain_value
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.machine import DiskList, LazyRows
+from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.metric import Score
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, ScoreCell, Table
+from coverage_eval.core.report import (
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
+    Report,
+    ScoreCell,
+    Table,
+)
 from coverage_eval.core.result import Result
 
 
@@ -30,7 +37,7 @@ def score_report(scores: Sequence[Score]) -> Report:
 
 
 @dataclass(frozen=True, eq=False)
-class Segments:
+class SegmentTable:
     """Segments of one system.
 
     Attributes:
@@ -97,7 +104,7 @@ class Segments:
         return free_names(dict.fromkeys(chain.from_iterable(self._input_rows)), ours)
 
 
-def segments_of(result: Result, reasons: Sequence[str] | None = None) -> Segments:
+def segment_table(result: Result, reasons: Sequence[str] | None = None) -> SegmentTable:
     """The segments of one system with their scores by one metric, and with their evidence.
 
     Args:
@@ -107,7 +114,7 @@ def segments_of(result: Result, reasons: Sequence[str] | None = None) -> Segment
     from coverage_eval.comparison.evidence import segment_lines
 
     ((name, metric),) = result.metrics.items()
-    explanations = result.evidence(name)
+    explanations = result.explanations(name)
 
     def evidence(index: int) -> Mapping[str, Any]:
         columns = explanations[index][0].columns
@@ -116,19 +123,19 @@ def segments_of(result: Result, reasons: Sequence[str] | None = None) -> Segment
     def lines(index: int) -> Sequence[str]:
         return list(segment_lines(result, name, index))
 
-    return Segments(
+    return SegmentTable(
         result.segment_scores(name),
         LazyRows(evidence, range(result.segments)),
         metric.kinds,
         result.texts,
         lines,
-        metric.segment_figure,
+        metric.segment_score_name,
     )
 
 
 def segment_report(
     corpus: Score,
-    segments: Segments,
+    segments: SegmentTable,
     *,
     worst: int | None = None,
     has_error: Sequence[bool] | None = None,
@@ -148,10 +155,12 @@ def segment_report(
     if worst is not None:
         shown = _worst(corpus, segments, has_error)[:worst]
     header, rows = ("segment", "score", *segments.columns), LazyRows(segments.cells, shown)
-    records = Table(header, rows, formats=ROWS, objects=LazyRows(segments.with_input_row, shown))
-    scores = Table(("score",), [(segments.scores[i],) for i in shown], formats=NUMBERS)
+    records = Table(
+        header, rows, formats=ROW_FORMATS, objects=LazyRows(segments.with_input_row, shown)
+    )
+    scores = Table(("score",), [(segments.scores[i],) for i in shown], formats=NUMBER_FORMATS)
     signatures = (str(corpus.signature),)
-    for_people = [Table(header, rows, signatures=signatures, formats=PEOPLE)]
+    for_people = [Table(header, rows, signatures=signatures, formats=HUMAN_FORMATS)]
     if show_texts and segments.lines is not None:
         for_people = _texts_for_people(segments.figure or corpus.metric, segments, shown)
     score = corpus.to_dict()
@@ -161,7 +170,7 @@ def segment_report(
     return Report((*for_people, records, scores), {"scores": [score]}, signatures=signatures)
 
 
-def _worst(corpus: Score, segments: Segments, has_error: Sequence[bool] | None) -> list[int]:
+def _worst(corpus: Score, segments: SegmentTable, has_error: Sequence[bool] | None) -> list[int]:
     """The segments, the worst first; where lower is better, only those with an error."""
     scores = segments.scores
     if corpus.higher_is_better is not False:
@@ -176,7 +185,7 @@ def _has_error(score: float | None, evidence: Mapping[str, Any]) -> bool:
     return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(score)
 
 
-def _texts_for_people(metric: str, segments: Segments, shown: Sequence[int]) -> list[Table]:
+def _texts_for_people(metric: str, segments: SegmentTable, shown: Sequence[int]) -> list[Table]:
     """The texts of each segment below its number and score."""
     assert segments.lines is not None
     tables = []
@@ -184,5 +193,5 @@ def _texts_for_people(metric: str, segments: Segments, shown: Sequence[int]) -> 
         value = segments.scores[index]
         score = "undefined" if value is None else f"{value:.2f}"
         notes = (f"segment {index + 1}  {metric} {score}", *segments.lines(index))
-        tables.append(Table((), (), notes=notes, formats=PEOPLE))
-    return tables or [Table((), (), notes=("no segment has an error",), formats=PEOPLE)]
+        tables.append(Table((), (), notes=notes, formats=HUMAN_FORMATS))
+    return tables or [Table((), (), notes=("no segment has an error",), formats=HUMAN_FORMATS)]

@@ -15,7 +15,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.evidence import (
     bracketed,
     listed_kinds,
@@ -23,6 +22,7 @@ from coverage_eval.comparison.evidence import (
     marks_of,
     spans_on,
 )
+from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.core.batches import Row, make_batches
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import PHRASES, WORDS, Explanation
@@ -49,7 +49,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
         *(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)),
         f"{LENGTHS[-1]}+",
     ]
-    columns = result.of(Columns)
+    columns = result.of(MetricChoice)
     tokens = columns.source_tokens if columns else Tokenizer()
     lengths = [len(tokens(row.source or "")) for row in result.rows]
     numbers = np.searchsorted(LENGTHS, lengths, side="right") - 1
@@ -72,7 +72,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
 def _expected_words(result: Result, name: str) -> Iterator[tuple[str, Words, int, bool]]:
     """Each source word that should be translated: system, words, its position, if it is marked."""
     for system in result.systems:
-        for explanation in result.evidence_of(name, system):
+        for explanation in result.explanations_of(name, system):
             if explanation.words is None:
                 continue
             marked = spans_on("source", explanation.marks)
@@ -107,7 +107,7 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     for system in result.systems:
-        for explanation in result.evidence_of(name, system):
+        for explanation in result.explanations_of(name, system):
             starts = [start for start, _ in explanation.words.spans] if explanation.words else []
             for mark in explanation.marks:
                 # Where the phrase begins that the mark is part of.
@@ -171,7 +171,7 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
     (name, kind), *_others = listed_kinds(result, PHRASES)
     rows: list[tuple[Cell, ...]] = []
     for system in result.systems:
-        times, segments = _repeated(result.evidence_of(name, system))
+        times, segments = _repeated(result.explanations_of(name, system))
         usual, _ = _repeated(_evidence_of_references(result, name, system))
         special = Counter({key: count for key, count in times.items() if count > usual[key]})
         rows += [(system, *key, count, segments[key]) for key, count in _commonest(special, top)]
@@ -199,9 +199,9 @@ def _evidence_of_references(result: Result, name: str, system: str) -> Iterator[
     metric, number = result.metrics[name], result.systems.index(system)
     if isinstance(metric, FixedMetric):
         swapped = (
-            Row((row.known_references[0],), (row.hypotheses[number],), row.source)
+            Row((row.nonblank_references[0],), (row.hypotheses[number],), row.source)
             for row in result.rows
-            if row.known_references
+            if row.nonblank_references
         )
         for batch in make_batches(swapped):
             yield from (explanation for explanation, *_ in metric.explain(batch))

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.facts import unusable_systems
+from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.comparison.pairs import PValues, make_tests
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.batches import Texts
@@ -88,7 +88,7 @@ def compare(
     how = SignificanceTest(test, resamples, seed, baseline)
     texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
     documents = [Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else []
-    columns = Columns(
+    columns = MetricChoice(
         texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase, documents=documents
     )
     result = columns.evaluate(jobs=jobs)

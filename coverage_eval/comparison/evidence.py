@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.core.machine import LazyRows
+from coverage_eval.core.lists import LazyRows
 from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
@@ -57,7 +57,7 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` says.
     """
     kinds = {name: {kind.name: kind for kind in listed} for name, listed in marking(result).items()}
-    columns = {name: result.evidence(name) for name in kinds}
+    columns = {name: result.explanations(name) for name in kinds}
     position = result.systems.index(system)
 
     def marks(segment: int) -> list[tuple[MarkKind, Mark]]:
@@ -168,7 +168,7 @@ def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
     """
     row = result.rows[index]
     kinds = {kind.name: kind for kind in result.metrics[name].kinds}
-    explanation = result.evidence(name)[index][0]
+    explanation = result.explanations(name)[index][0]
     marks = [
         mark
         for mark in explanation.marks

@@ -13,7 +13,7 @@ from coverage_eval.comparison.facts import unusable_systems
 from coverage_eval.comparison.sentences import write_obstacle
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import DECISIVE, format_figure, format_p
+from coverage_eval.core.report import DECISIVE, format_number, format_p
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
@@ -57,8 +57,8 @@ class Worsening:
             baseline: The name of the baseline.
             digits: Digits after the decimal point.
         """
-        score, other = (format_figure(value, digits) for value in (self.score, self.baseline))
-        change = f"{'+' if self.difference > 0 else ''}{format_figure(self.difference, digits)}"
+        score, other = (format_number(value, digits) for value in (self.score, self.baseline))
+        change = f"{'+' if self.difference > 0 else ''}{format_number(self.difference, digits)}"
         segments = ", ".join(str(item.segment) for item in self.segments)
         return (
             f"{self.system} is worse than {baseline} by {self.metric}: {score} against {other} "
@@ -81,7 +81,7 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
             because nothing was tested, or too few segments or resamples.
         DataError: A system says so little or so much that its low scores of errors mean nothing.
     """
-    if unusable := unusable_systems(comparison.measured):
+    if unusable := unusable_systems(comparison.result):
         raise DataError(f"{', '.join(unusable)}: its low scores mean nothing, so no gate")
     facts = comparison.facts
     if unknown := [name for name in min_differences if name not in comparison.metrics]:
@@ -115,8 +115,8 @@ def _worsening(comparison: Comparison, name: str, system: str, sign: int) -> Wor
     cell = comparison.rows[system][name]
     assert cell.difference is not None
     assert cell.adjusted is not None
-    scores = segment_scores(comparison.measured, name, system)
-    others = segment_scores(comparison.measured, name, comparison.baseline)
+    scores = segment_scores(comparison.result, name, system)
+    others = segment_scores(comparison.result, name, comparison.baseline)
     return Worsening(
         system,
         comparison.metrics[name].name,

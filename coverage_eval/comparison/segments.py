@@ -6,9 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.machine import LazyRows
+from coverage_eval.core.lists import LazyRows
 from coverage_eval.core.mark import plain_columns
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
+from coverage_eval.core.report import (
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
+    Cell,
+    Report,
+    Table,
+)
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.version import __version__
 
@@ -28,7 +35,7 @@ def comparison_segments_report(comparison: Comparison, worst: int | None = None)
         defined = [row for row in rows if isinstance(row[2], float)]
         shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
-    table = Table(header, shown, formats=(PEOPLE | ROWS | NUMBERS) - {"jsonl"})
+    table = Table(header, shown, formats=(HUMAN_FORMATS | ROW_FORMATS | NUMBER_FORMATS) - {"jsonl"})
     records = Table((), (), objects=evidence_records(comparison), formats=frozenset({"jsonl"}))
     values = {"signatures": signatures, "sentences": table}
     return Report((table, records), values, signatures=tuple(signatures.values()))
@@ -47,7 +54,7 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
     Raises:
         ValueError: The comparison was made from statistics alone.
     """
-    result, metrics = comparison.measured, comparison.metrics
+    result, metrics = comparison.result, comparison.metrics
     scores = {
         (name, system): result.segment_scores(name, system)
         for name in metrics
@@ -66,7 +73,7 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
             by_metric[metric.name] = {
                 "score": scores[name, system][index],
                 "statistics": dict(zip(metric.statistic_names, values, strict=True)),
-                **plain_columns(result.evidence(name)[index][position].columns),
+                **plain_columns(result.explanations(name)[index][position].columns),
             }
         return {
             "kind": "segment",

@@ -19,7 +19,7 @@ from coverage_eval.comparison.facts import (
 from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reason, Template
 from coverage_eval.core.checks import percent
 from coverage_eval.core.metric import Measure
-from coverage_eval.core.report import DECISIVE, format_figure, format_p
+from coverage_eval.core.report import DECISIVE, format_number, format_p
 from coverage_eval.outputs.named import KINDS
 
 MAX_SENTENCES = 3
@@ -272,11 +272,11 @@ class Phrases:
         """A score: ``2.33``, ``57 of 104``, or ``3.21%`` if it is a mean probability."""
         wording, score = self.facts.metrics[name].wording, self.facts.scores[name][system]
         if wording is None or not wording.of_segments:
-            return format_figure(score, digits)
+            return format_number(score, digits)
         segments = self.facts.segments
         count = score / 100 * segments
         if not math.isclose(count, round(count), abs_tol=1e-6):
-            return f"{format_figure(score, digits)}%"
+            return f"{format_number(score, digits)}%"
         return f"{round(count):,} of {segments:,}"
 
     def _list(self, systems: Sequence[str]) -> str:
@@ -289,7 +289,7 @@ def _digits_between(score: float, *others: float) -> int:
     """How many digits tell a score from others, at least :data:`DIGITS`."""
     digits = DIGITS
     while digits < _MAX_DIGITS and any(
-        other != score and format_figure(other, digits) == format_figure(score, digits)
+        other != score and format_number(other, digits) == format_number(score, digits)
         for other in others
     ):
         digits += 1

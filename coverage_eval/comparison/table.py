@@ -18,13 +18,13 @@ from coverage_eval.comparison.verdict import ComparisonVerdict, decide
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
-from coverage_eval.core.machine import LazyRows
+from coverage_eval.core.lists import LazyRows
 from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
 from coverage_eval.core.report import (
     DECISIVE,
-    NUMBERS,
-    PEOPLE,
-    ROWS,
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
     Cell,
     Report,
     ScoreCell,
@@ -79,7 +79,7 @@ class Comparison:
         rows: Cells by system, then metric.
         baseline: The system that others are tested against.
         test: The significance test.
-        measured: The counts, and for breakdowns the texts.
+        result: The counts, and for breakdowns the texts.
         tests: The tests of all pairs of systems.
         trust: How far the metrics that flag segments can be believed on these texts, by their keys.
     """
@@ -87,7 +87,7 @@ class Comparison:
     rows: Mapping[str, Mapping[str, ComparedScore]]
     baseline: str
     test: SignificanceTest
-    measured: Result = field(repr=False, compare=False)
+    result: Result = field(repr=False, compare=False)
     tests: PairTests = field(repr=False, compare=False)
     trust: Mapping[str, Trust] = field(default_factory=dict, repr=False, compare=False)
 
@@ -98,12 +98,12 @@ class Comparison:
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics by name, columns of the table."""
-        return self.measured.metrics
+        return self.result.metrics
 
     @property
     def segments(self) -> int:
         """Size of the test set."""
-        return self.measured.segments
+        return self.result.segments
 
     @property
     def others(self) -> list[str]:
@@ -113,7 +113,7 @@ class Comparison:
     @cached_property
     def facts(self) -> Facts:
         """What the verdict is made from."""
-        return collect_facts(self.measured, self.test, self.tests, self.trust)
+        return collect_facts(self.result, self.test, self.tests, self.trust)
 
     @property
     def verdict(self) -> ComparisonVerdict:
@@ -135,9 +135,7 @@ class Comparison:
     def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Cell, ...]]]:
         """Column names, and a row for each segment (from 1) and system with its scores."""
         systems = list(self.rows)
-        columns = [
-            [self.measured.segment_scores(name, s) for s in systems] for name in self.metrics
-        ]
+        columns = [[self.result.segment_scores(name, s) for s in systems] for name in self.metrics]
 
         def row(number: int) -> tuple[Cell, ...]:
             segment, system = divmod(number, len(systems))
@@ -194,7 +192,7 @@ class Comparison:
         """
         from coverage_eval.plotting.scores import plot_differences
 
-        self.measured.require_scores()
+        self.result.require_scores()
         columns = [
             (metric, [cells[name] for cells in self.rows.values()])
             for name, metric in self.metrics.items()
@@ -236,7 +234,7 @@ class Comparison:
             ValueError: An unknown name, ``top`` below 1, or a metric or text that a breakdown needs
                 is missing.
         """
-        return break_down(self.measured, names, top)
+        return break_down(self.result, names, top)
 
     def most_different(self, top: int) -> Table:
         """The segments whose scores differ most from the baseline's, with texts and marks.
@@ -248,7 +246,7 @@ class Comparison:
             ValueError: ``top`` is below 1.
         """
         require_integer("top", top, 1)
-        return most_different(self.measured, self.baseline, top)
+        return most_different(self.result, self.baseline, top)
 
     def __str__(self) -> str:
         return render(comparison_report(self, signature=False), "text")
@@ -300,11 +298,14 @@ def comparison_report(
     else:
         table = replace(table, notes=(brief_note(comparison, comparison.baseline),))
         if sentences:
-            tables.append(Table((), (), notes=sentences, formats=PEOPLE))
-    tables += [replace(shown, formats=PEOPLE) for shown in (table, *breakdowns)]
+            tables.append(Table((), (), notes=sentences, formats=HUMAN_FORMATS))
+    tables += [replace(shown, formats=HUMAN_FORMATS) for shown in (table, *breakdowns)]
     records = list(_records(comparison))
     scores = [(record[_COLUMNS.index("score")],) for record in records]
-    tables += [Table(_COLUMNS, records, formats=ROWS), Table(("score",), scores, formats=NUMBERS)]
+    tables += [
+        Table(_COLUMNS, records, formats=ROW_FORMATS),
+        Table(("score",), scores, formats=NUMBER_FORMATS),
+    ]
     if breakdowns:
         values["breakdowns"] = [table.to_dict() for table in breakdowns]
     return Report(tuple(tables), values, " ".join(sentences) if signature else "")
@@ -312,11 +313,11 @@ def comparison_report(
 
 def comparison_table(comparison: Comparison) -> Table:
     """The table of systems and metrics."""
-    metrics = comparison.measured.metrics
+    metrics = comparison.result.metrics
     arrows = {True: " ↑", False: " ↓", None: ""}
-    columns = [*metrics.values(), *comparison.measured.refused]
+    columns = [*metrics.values(), *comparison.result.refused]
     names = [metric.name for metric in columns]
-    dashes = ["–"] * len(comparison.measured.refused)
+    dashes = ["–"] * len(comparison.result.refused)
     rows: list[tuple[Cell, ...]] = []
     for system, cells in comparison.rows.items():
         scores = (_score_cell(cell, metrics[name]) for name, cell in cells.items())
@@ -351,11 +352,11 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
                 | {"best": cell.best, "difference": cell.difference, "difference_interval": ends}
                 | {"p_value": cell.p_value, "p_value_holm": cell.adjusted}
             )
-    for system, metric in product(comparison.rows, comparison.measured.refused):
+    for system, metric in product(comparison.rows, comparison.result.refused):
         scores.append({"metric": metric.name, "system": system, "score": None})
     return {
         "baseline": comparison.baseline,
-        "segments": comparison.measured.segments,
+        "segments": comparison.result.segments,
         "test": test.test if test.resamples else None,
         "resamples": test.resamples,
         "seed": test.seed,
@@ -387,7 +388,7 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
                 comparison.baseline,
                 str(cell.score.signature),
             )
-        for metric in comparison.measured.refused:
+        for metric in comparison.result.refused:
             no_figures = [None] * len(_FIGURES)
             direction = better[metric.higher_is_better]
             yield (system, metric.name, *no_figures, "no", direction, comparison.baseline, "")
@@ -408,7 +409,7 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
 
 def _common_notes(comparison: Comparison) -> list[str]:
     """How many segments there are, what a verdict asks for, and what figures of columns are."""
-    result = comparison.measured
+    result = comparison.result
     is_few = result.segments < MIN_SEGMENTS and comparison.test.resamples > 0
     few = ": too few for intervals and tests to say much" if is_few else ""
     notes = [f"{result.segments:,} segments{few}"]
@@ -420,7 +421,7 @@ def _common_notes(comparison: Comparison) -> list[str]:
 
 def comparison_notes(comparison: Comparison) -> list[str]:
     """What a reader must know about the figures, a sentence each."""
-    test, metrics = comparison.test, comparison.measured.metrics
+    test, metrics = comparison.test, comparison.result.metrics
     segments, *more = _common_notes(comparison)
     notes = [f"{segments}."]
     if test.resamples:

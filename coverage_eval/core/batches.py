@@ -64,7 +64,7 @@ class Row(NamedTuple):
         return [item for item, text in pairs if has_words(text)] or items[:1]
 
     @property
-    def known_references(self) -> Sequence[Segment]:
+    def nonblank_references(self) -> Sequence[Segment]:
         """The references that are there; a blank one if none is."""
         return self.of_references(self.references)
 

@@ -24,7 +24,7 @@ from coverage_eval.core.batches import BLOCK_ROWS, RowSample
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.tokenizers import Segment
 
-Rows: TypeAlias = Sequence[Sequence[str]]
+TokenizedText: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
 
 Tokens: TypeAlias = Callable[[Segment], Sequence[str]]
@@ -51,7 +51,7 @@ class SampledText:
         has_enough: Whether enough segments have tokens for shares to mean something.
     """
 
-    def __init__(self, name: str, rows: Rows) -> None:
+    def __init__(self, name: str, rows: TokenizedText) -> None:
         self.name = name
         self.rows = rows
         self.counts = Counter(chain.from_iterable(rows))

@@ -12,8 +12,10 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Request, Texts, answer_ahead
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.features import Feature
-from coverage_eval.core.machine import DiskList, Progress, no_progress, started_processes
+from coverage_eval.core.lists import DiskList
 from coverage_eval.core.metric import Fitted, Floats, Statistics
+from coverage_eval.core.processes import started_processes
+from coverage_eval.core.progress import Progress, no_progress
 from coverage_eval.core.result import Result
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def count_texts(
     features: Sequence[Feature] = (),
     *,
     jobs: int = 1,
-    evidence: bool = False,
+    keep_texts: bool = False,
     progress: Progress = no_progress,
 ) -> Result:
     """Count metrics that are fitted to a test set, in one pass; every evaluation counts here.
@@ -37,8 +39,8 @@ def count_texts(
         features: What else looks at every batch.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
-        evidence: Keep the texts on disk, so the result can give evidence; they are always kept for
-            metrics with other scores of segments than a formula of statistics.
+        keep_texts: Keep the texts on disk, so the result can explain scores; they are always kept
+            for metrics with other scores of segments than a formula of statistics.
         progress: Where to report the share of segments that are counted.
 
     Raises:
@@ -52,7 +54,7 @@ def count_texts(
     scores: dict[str, list[Floats]] = {
         name: [] for name, metric in fitted.items() if metric.has_segment_scores
     }
-    kept: DiskList[Batch] | None = DiskList() if evidence or scores else None
+    kept: DiskList[Batch] | None = DiskList() if keep_texts or scores else None
     starts: list[int] = []
     segments = 0
     for batch, counts in count_batches(fitted, texts.batches(), jobs=jobs):
@@ -77,7 +79,7 @@ def count_texts(
         kept or (),
         texts=texts,
         features=features,
-        ranks={name: np.concatenate(blocks, axis=1) for name, blocks in scores.items()},
+        direct_scores={name: np.concatenate(blocks, axis=1) for name, blocks in scores.items()},
         starts=starts,
     )
 

@@ -13,8 +13,8 @@ from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.counting import count_texts
 from coverage_eval.core.features import Feature
-from coverage_eval.core.machine import Progress, no_progress, parts
 from coverage_eval.core.metric import Metric
+from coverage_eval.core.progress import Progress, no_progress, split_progress
 from coverage_eval.core.result import Result
 from coverage_eval.core.text_checks import TextChecks, look_for_missing_references
 from coverage_eval.core.word_checks import find_unsegmented
@@ -34,14 +34,14 @@ class Evaluation:
         metrics: The metrics by name, or a function that chooses them for a sample of the texts.
         features: What else looks at the texts, beside what the metrics need.
         jobs: Number of processes for metrics of text; the result does not depend on it.
-        evidence: Whether to keep the texts, so that the result can give evidence.
+        keep_texts: Whether to keep the texts, so that the result can explain scores.
     """
 
     texts: Texts
     metrics: Mapping[str, Metric] | Callable[[RowSample], Mapping[str, Metric]]
     features: Sequence[Feature] = ()
     jobs: int = 1
-    evidence: bool = False
+    keep_texts: bool = False
 
     def run(self, progress: Progress = no_progress) -> Result:
         """Prepare the texts, fit the metrics to a sample, count, and look for mistakes.
@@ -58,7 +58,7 @@ class Evaluation:
         texts = self.texts
         for feature in self.features:
             if feature.prepares:
-                preparing, progress = parts(progress, 1.0, 2.0)
+                preparing, progress = split_progress(progress, 1.0, 2.0)
                 texts = feature.prepare(texts, preparing)
         sample = texts.sample
         metrics = self.metrics if isinstance(self.metrics, Mapping) else self.metrics(sample)
@@ -75,7 +75,7 @@ class Evaluation:
         for feature in features:
             feature.fit(sample)
         result = count_texts(
-            texts, fitted, features, jobs=self.jobs, evidence=self.evidence, progress=progress
+            texts, fitted, features, jobs=self.jobs, keep_texts=self.keep_texts, progress=progress
         )
         words = next((item.tokens for item in metrics.values() if hasattr(item, "tokens")), None)
         findings = list(look_for_missing_references(sample))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from coverage_eval.core.batches import Batch, RowSample, Texts
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.machine import Progress
+from coverage_eval.core.progress import Progress
 from coverage_eval.core.tokenizers import Tokenizer
 
 

@@ -20,7 +20,7 @@ from textwrap import shorten
 from typing import Any, BinaryIO, TypeAlias
 
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
-from coverage_eval.core.other_files import what_it_is
+from coverage_eval.core.unsupported_files import identify_file
 
 STDIN = "-"
 
@@ -169,7 +169,7 @@ class FileText(Text):
         has_warned = quietly
         with _unpacked(self.regular_file, self.name) as file:
             for block in _whole_lines(file, self.name):
-                if not offset and (other := what_it_is(block, self.path)):
+                if not offset and (other := identify_file(block, self.path)):
                     raise DataError(f"{self.name}: is {other}")
                 try:
                     text = block.decode().removesuffix("\n")

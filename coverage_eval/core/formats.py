@@ -22,7 +22,7 @@ from coverage_eval.core.escapes import escape_csv, escape_json
 from coverage_eval.core.json_values import exact_json
 from coverage_eval.core.latex import latex
 from coverage_eval.core.layout import cell_lines, markdown, text
-from coverage_eval.core.report import NUMBERS, Report, ScoreCell, Style, Table
+from coverage_eval.core.report import NUMBER_FORMATS, Report, ScoreCell, Style, Table
 
 
 def render(report: Report, output_format: str = "text", **style: Any) -> str:
@@ -55,7 +55,7 @@ def numbers(report: Report, digits: int) -> Iterator[str]:
             for cell in row:
                 if isinstance(cell, ScoreCell):
                     yield cell.format(digits)
-                elif isinstance(cell, float) or table.formats == NUMBERS:
+                elif isinstance(cell, float) or table.formats == NUMBER_FORMATS:
                     yield cell_lines(cell, digits)[0]
 
 

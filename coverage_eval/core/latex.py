@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from coverage_eval.core.escapes import escape_controls
-from coverage_eval.core.layout import cell_lines, legend, side
+from coverage_eval.core.layout import cell_lines, column_alignment, legend
 from coverage_eval.core.report import Cell, Report, ScoreCell, Style, Table
 
 _SIGNS = {
@@ -81,7 +81,7 @@ def _width(table: Table, digits: int) -> int:
 
 def _tabular(table: Table, digits: int) -> Iterator[str]:
     columns = table.shown_columns
-    yield rf"\begin{{tabular}}{{{''.join(side(table.kinds[i])[0] for i in columns)}}}"
+    yield rf"\begin{{tabular}}{{{''.join(column_alignment(table.kinds[i])[0] for i in columns)}}}"
     # No space before the arrow that says which direction is better.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", table.header[i])) for i in columns]
     yield from (r"\toprule", _row(header), r"\midrule")

@@ -11,12 +11,12 @@ from coverage_eval.core.escapes import escape_controls
 from coverage_eval.core.report import (
     SIGNIFICANT,
     Cell,
-    Kinds,
+    ColumnTraits,
     Report,
     ScoreCell,
     Style,
     Table,
-    format_figure,
+    format_number,
     format_p,
 )
 
@@ -49,12 +49,12 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     edges are left out.
     """
     if isinstance(cell, float):
-        return [format_figure(cell, digits)]
+        return [format_number(cell, digits)]
     if not isinstance(cell, ScoreCell):
         return ["" if cell is None else escape_controls(str(cell)).strip()]
-    lines = [format_figure(cell.value, digits)]
+    lines = [format_number(cell.value, digits)]
     if cell.low is not None and cell.high is not None:
-        low, high = format_figure(cell.low, digits), format_figure(cell.high, digits)
+        low, high = format_number(cell.low, digits), format_number(cell.high, digits)
         dash = " – " if "-" in low + high else "–"
         lines.append(f"{low}{dash}{high}")
     if cell.p is not None:
@@ -62,7 +62,7 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     return lines
 
 
-def side(column: Kinds) -> str:
+def column_alignment(column: ColumnTraits) -> str:
     """How a column is aligned: ``right`` if it has numbers and no text."""
     return "right" if "number" in column and "text" not in column else "left"
 
@@ -305,7 +305,7 @@ def _grid(
         yield []
         yield from _grid(table, [columns[0], *columns[half:]], lines, room)
         return
-    sides = [side(table.kinds[i]) for i in columns]
+    sides = [column_alignment(table.kinds[i]) for i in columns]
     for number, row in enumerate(_cells(table, columns, lines)):
         for level in zip_longest(*map(_wrap, row, widths), fillvalue=("", "")):
             line = []

@@ -136,7 +136,7 @@ class Score:
         statistics: The summed sufficient statistics by name.
         interval: Confidence interval, if one was asked for.
         system: Name of the scored system or file, if it has one.
-        of_segments: A function that gives the score of each segment, None for an undefined one;
+        segment_scores: A function that gives the score of each segment, None for an undefined one;
             None if they are unknown.
     """
 
@@ -148,7 +148,7 @@ class Score:
     statistics: dict[str, float] = field(default_factory=dict)
     interval: Interval | None = None
     system: str | None = None
-    of_segments: Callable[[], Sequence[float | None]] | None = field(
+    segment_scores: Callable[[], Sequence[float | None]] | None = field(
         default=None, repr=False, compare=False
     )
 
@@ -191,9 +191,9 @@ class Score:
         import pandas as pd
 
         if what == "segments":
-            if self.of_segments is None:
+            if self.segment_scores is None:
                 raise ValueError("computed from sums, so there are no scores of segments")
-            scores = np.array(self.of_segments(), dtype=np.float64)  # NaN for None
+            scores = np.array(self.segment_scores(), dtype=np.float64)  # NaN for None
             return pd.DataFrame({"segment": np.arange(1, len(scores) + 1), "score": scores})
         if what != "corpus":
             raise ValueError(f"what is 'corpus' or 'segments', not {what!r}")
@@ -239,7 +239,7 @@ class Formula:
     may add; None for a score of everything, such as BLEU."""
     factor: ClassVar[float] = 100.0
     """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
-    segment_figure: ClassVar[str] = ""
+    segment_score_name: ClassVar[str] = ""
     """What the figure of a segment is, if it has another unit than that of a text."""
     limits: ClassVar[str] = ""
     """What the figure cannot tell, in two sentences."""

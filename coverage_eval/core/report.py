@@ -21,17 +21,17 @@ DECISIVE = 0.03
 """Verdicts and gates claim a difference whose p-value is below this: chance reaches 0.05 in 5 of
 100 comparisons, and a sentence that people act upon should be surer."""
 
-PEOPLE = frozenset({"text", "markdown", "latex"})
+HUMAN_FORMATS = frozenset({"text", "markdown", "latex"})
 """The formats that people read: they round numbers and leave out empty columns."""
 
-ROWS = frozenset({"csv", "tsv", "jsonl"})
+ROW_FORMATS = frozenset({"csv", "tsv", "jsonl"})
 """The formats that are the rows of one table."""
 
-NUMBERS = frozenset({"numbers"})
+NUMBER_FORMATS = frozenset({"numbers"})
 """What ``--score-only`` prints: numbers, one per line."""
 
 
-def format_figure(value: float, digits: int = 2) -> str:
+def format_number(value: float, digits: int = 2) -> str:
     """A number with ``digits`` digits after the decimal point; zero never has a sign."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
@@ -76,10 +76,10 @@ class ScoreCell:
 
     def format(self, digits: int = 2) -> str:
         """The score and its interval on one line, such as ``3.37 [2.90, 3.81]``."""
-        figure = format_figure(self.value, digits)
+        figure = format_number(self.value, digits)
         if self.low is None or self.high is None:
             return figure
-        return f"{figure} [{format_figure(self.low, digits)}, {format_figure(self.high, digits)}]"
+        return f"{figure} [{format_number(self.low, digits)}, {format_number(self.high, digits)}]"
 
     def to_dict(self) -> dict[str, Any]:
         """The score as plain values."""
@@ -89,7 +89,7 @@ class ScoreCell:
 Cell: TypeAlias = "str | int | float | ScoreCell | None"
 """None is an undefined figure: an empty cell, and null in JSON."""
 
-Kinds: TypeAlias = Set[str]
+ColumnTraits: TypeAlias = Set[str]
 """What a column has: ``text``, ``number``, ``score``, ``best``, and ``significant`` scores."""
 
 
@@ -120,11 +120,11 @@ class Table:
     signatures: tuple[str, ...] = ()
     caption: str = ""
     lines: bool = False
-    formats: Set[str] = field(default=PEOPLE | ROWS | NUMBERS, repr=False)
+    formats: Set[str] = field(default=HUMAN_FORMATS | ROW_FORMATS | NUMBER_FORMATS, repr=False)
     objects: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
 
     @cached_property
-    def kinds(self) -> Sequence[Kinds]:
+    def kinds(self) -> Sequence[ColumnTraits]:
         """What each column has; nothing if all its cells are empty."""
         columns: list[set[str]] = [set() for _ in self.header]
         for row in self.rows:
@@ -170,7 +170,7 @@ class Table:
     def _repr_html_(self) -> str:
         """The table as a notebook shows it."""
         frame = self.to_frame().astype(object)
-        rows: str = frame.to_html(index=False, na_rep="", float_format=format_figure)
+        rows: str = frame.to_html(index=False, na_rep="", float_format=format_number)
         from html import escape
 
         return f"<p><b>{escape(self.title)}</b></p>{rows}"

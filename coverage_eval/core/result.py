@@ -14,7 +14,7 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.features import Feature
-from coverage_eval.core.machine import DiskList, LazyRows
+from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Floats, Metric, Score, Statistics
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
@@ -33,13 +33,13 @@ class Result:
         statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
         segments: Number of segments.
         references: Number of references.
-        kept: The batches, if evidence was asked for.
+        kept: The batches, if texts are kept.
         findings: What looks wrong with the texts.
         texts: The texts that were scored, such as outputs that were cut by their source's lines.
         features: The features that looked at them; :meth:`of` finds one by its type.
         text_settings: What signatures say of the texts, such as how outputs were cut.
-        ranks: Scores of segments ``[systems, segments]`` that are no formula of statistics, by
-            metric.
+        direct_scores: By metric, scores of segments ``[systems, segments]`` that are no formula of
+            statistics.
         starts: The first segment of each kept batch.
         refused: Metrics that were not counted, because these texts are not split into words, each
             with what to do.
@@ -56,7 +56,7 @@ class Result:
     texts: Texts | None = None
     features: Sequence[Feature] = ()
     text_settings: Mapping[str, str] = field(default_factory=dict)
-    ranks: Mapping[str, Floats] = field(default_factory=dict)
+    direct_scores: Mapping[str, Floats] = field(default_factory=dict)
     starts: Sequence[int] = ()
     refused: Mapping[Metric, str] = field(default_factory=dict)
     _of_key: dict[Hashable, tuple[DiskList[Any], dict[int, int]]] = field(
@@ -92,7 +92,7 @@ class Result:
             system=system,
             segments=self.segments,
             interval=interval,
-            of_segments=None if are_sums else partial(self.segment_scores, name, system),
+            segment_scores=None if are_sums else partial(self.segment_scores, name, system),
         )
 
     def require_scores(self) -> None:
@@ -102,19 +102,19 @@ class Result:
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""
-        if name in self.ranks:
+        if name in self.direct_scores:
             index = 0 if system is None else self.systems.index(system)
-            return list(self.ranks[name][index].tolist())
+            return list(self.direct_scores[name][index].tolist())
         return self.metrics[name].scores_of(self.statistics_of(name, system))
 
-    def evidence(self, name: str) -> Sequence[Sequence[Explanation]]:
+    def explanations(self, name: str) -> Sequence[Sequence[Explanation]]:
         """Why segments have their scores, by segment, then system; computed on demand.
 
         Only what is looked at is read, so that looking at every system's segments takes time in
         proportion to them.
 
         Raises:
-            ValueError: Evidence was not asked for when this was measured.
+            ValueError: The texts were not kept.
         """
         explain, width = self.fitted[name].explain, len(self.systems)
         explanations = self._of_texts(
@@ -125,10 +125,10 @@ class Result:
             range(0, len(explanations), width),
         )
 
-    def evidence_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
+    def explanations_of(self, name: str, system: str | None = None) -> Iterator[Explanation]:
         """The explanations of one system's segments."""
         index = 0 if system is None else self.systems.index(system)
-        return (of_systems[index] for of_systems in self.evidence(name))
+        return (of_systems[index] for of_systems in self.explanations(name))
 
     def of(self, kind: type[F]) -> F | None:
         """What a feature found, by the type of the feature; None if it did not look."""

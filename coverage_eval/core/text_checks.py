@@ -35,7 +35,7 @@ from coverage_eval.core.line_order import (
 )
 from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from coverage_eval.core.word_checks import (
-    look_for_attached_marks,
+    look_for_attached_punctuation,
     look_for_other_words,
     look_for_subwords,
 )
@@ -341,7 +341,7 @@ COMMON_CHECKS = (
 )
 """Checks of any texts."""
 
-WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_attached_marks, MIN_SEGMENTS))
+WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_attached_punctuation, MIN_SEGMENTS))
 """Checks of texts whose words are counted."""
 
 LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)

@@ -40,12 +40,12 @@ class TextMetric(Metric):
     ) -> list[Any]:
         """The marks of one segment, such as repeated n-grams or dropped words."""
         texts = Texts.from_segment(hypothesis, reference, source)
-        (found,) = self._measure(texts, evidence=True).evidence_of(self.name)
+        (found,) = self._measure(texts, keep_texts=True).explanations_of(self.name)
         return list(found.marks)
 
-    def _measure(self, texts: Texts, *, evidence: bool = False) -> Result:
+    def _measure(self, texts: Texts, *, keep_texts: bool = False) -> Result:
         self.check_needs(texts.references or None, texts.source)
-        return count_texts(texts, {self.name: self.fit(texts.sample)}, evidence=evidence)
+        return count_texts(texts, {self.name: self.fit(texts.sample)}, keep_texts=keep_texts)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from coverage_eval.core.files import (
 from coverage_eval.core.joined_tables import join_by_id
 from coverage_eval.core.json_values import holds_objects, read_array
 from coverage_eval.core.long_tables import check_one_system
-from coverage_eval.core.other_files import what_its_lines_are
 from coverage_eval.core.tables import ColumnText, TextTable, is_missing
 from coverage_eval.core.tokenizers import Segment
+from coverage_eval.core.unsupported_files import identify_lines
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
@@ -105,7 +105,7 @@ class SegmentFile(FileText):
                 names = [""]
                 table = TextTable(self.path, self).texts(names, names if optional else ())
                 return (text for (text,) in table)
-        if other := what_its_lines_are(self.first_lines, self.path):
+        if other := identify_lines(self.first_lines, self.path):
             raise DataError(f"{self.name}: is {other}")
         return self.lines()
 

@@ -105,7 +105,7 @@ def look_for_unsegmented_words(texts: SampledTexts) -> Iterator[Finding]:
             yield _unsegmented(text, label, has_tokenizer=has_tokenizer, is_source=is_source)
 
 
-def look_for_attached_marks(texts: SampledTexts) -> Iterator[Finding]:
+def look_for_attached_punctuation(texts: SampledTexts) -> Iterator[Finding]:
     """Texts with punctuation attached to the words that are counted."""
     for text in texts.all:
         if label := why_untokenised(text):

@@ -79,7 +79,7 @@ class FlaggedSegments(TextMetric):
     model_purpose: ClassVar[str] = "omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
     higher_is_better: ClassVar[bool] = False
-    segment_figure: ClassVar[str] = "strength"
+    segment_score_name: ClassVar[str] = "strength"
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     min_difference: ClassVar[float] = 1.0  # small ones of mean probabilities are in every segment
     statistic_names: ClassVar[tuple[str, ...]] = ("errors", "segments")
@@ -182,7 +182,7 @@ class FittedFlags(Fitted):
         """By how much a strength is above those of the other outputs, if they decide."""
         if not self.finder.compares:
             return ""
-        figure = self.metric.segment_figure
+        figure = self.metric.segment_score_name
         return f"a {figure} above {FLAG_FACTOR:g} times the others' median plus {FLAG_MARGIN:g}"
 
     def requests(self) -> Sequence[Request]:

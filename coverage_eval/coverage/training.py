@@ -29,7 +29,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.model_text import strict_pairs
 from coverage_eval.align.rows import SIDES, CoveredRow
 from coverage_eval.core.batches import Batch, Row
-from coverage_eval.core.machine import Progress, counted, no_progress, parts
+from coverage_eval.core.progress import Progress, no_progress, split_progress, track
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.null_scores import NullScores
 from coverage_eval.coverage.omission_finder import OmissionFinder
@@ -119,7 +119,7 @@ def add_omission_data(
         AlignerError: The aligner failed.
     """
     target, source = aligner.tokens, aligner.source_tokens
-    of_stems, *of_models, of_nulls = parts(progress, 3.0, 5.0, 5.0, 2.0)
+    of_stems, *of_models, of_nulls = split_progress(progress, 3.0, 5.0, 5.0, 2.0)
     form: dict[str, Any] = {"tokenize": target.name, "src_tokenize": source.name, "stem": STEM}
     stems = Aligner.train_pairs(read(), **form, progress=of_stems, **options)
     step = max(1, -(-aligner.model.manifest.pairs // MAX_PAIRS))
@@ -132,19 +132,19 @@ def add_omission_data(
     texts = held_out + _join_pairs(held_out)
     granularities: dict[str, list[Granularity]] = {side: [] for side in SIDES}
     for name, model, of_model in zip(("words", "stems"), (aligner, stems), of_models, strict=True):
-        of_training, of_coverages = parts(of_model, 3.0, 2.0)
+        of_training, of_coverages = split_progress(of_model, 3.0, 2.0)
         form = {"tokenize": "none", "stem": model.tokens.stem}
         known = copy(model)  # for text that is cut into words already
         known.tokens = replace(model.tokens, name="none")
         known.source_tokens = replace(model.source_tokens, name="none")
         blind = Aligner.train_pairs(others, **form, progress=of_training, **options)
-        for side in counted(SIDES, of_coverages, len(SIDES)):
+        for side in track(SIDES, of_coverages, len(SIDES)):
             normal = _learn_normal(known, pairs, side)
             aligner.model.attach(
                 NORMAL.format(name=name, side=side), partial(save_figures, vars(normal))
             )
             granularities[side].append(Granularity(blind, normal))
-    for side, of_side in counted(granularities.items(), of_nulls, len(SIDES)):
+    for side, of_side in track(granularities.items(), of_nulls, len(SIDES)):
         nulls = _learn_nulls(aligner, OmissionModel(side, tuple(of_side), {}), side, texts)
         if nulls:
             figures = {name: vars(null) for name, null in nulls.items()}

@@ -238,7 +238,7 @@ def _row_of_one(row: Row, finder: OmissionFinder, generator: Random, *, of_refer
     outputs = row.hypotheses + row.peers
     by_text = sorted(range(len(row.hypotheses)), key=lambda n: segment_text(outputs[n]))
     number = generator.choice(by_text)
-    text = row.known_references[0] if of_references else outputs[number]
+    text = row.nonblank_references[0] if of_references else outputs[number]
     references = row.references if finder.referenced else ()
     peers = tuple(outputs[index] for index in finder.peers_used(number, row))
     return Row((text,), references, row.source, peers)

@@ -17,7 +17,8 @@ from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import ListText, Text
-from coverage_eval.core.machine import Progress, counted, no_progress, parts, started_processes
+from coverage_eval.core.processes import started_processes
+from coverage_eval.core.progress import Progress, no_progress, split_progress, track
 from coverage_eval.core.tables import ColumnText
 from coverage_eval.documents.segment import Segmenter
 from coverage_eval.documents.segmentation import Segmentation
@@ -75,7 +76,7 @@ def match_outputs(
     outputs = [*texts.systems.items(), *((peer.name, peer) for peer in texts.peers)]
     documents: dict[str, list[Segmentation]] = {}
     matched: list[Text] = []
-    stages = parts(progress, *[1.0] * len(outputs))
+    stages = split_progress(progress, *[1.0] * len(outputs))
     for (name, output), stage in zip(outputs, stages, strict=True):
         blocks = read_documents(output, lines)
         try:
@@ -176,7 +177,7 @@ def segment_documents(
     with started_processes(min(jobs, count)) as pool:
         if pool is not None:  # each chunk takes the segmenter along
             results = pool.map(segment, documents, chunksize=1 + count // (4 * jobs))
-        found = list(counted(results, progress, count))
+        found = list(track(results, progress, count))
     if refused := [reason for reason in found if isinstance(reason, str)]:
         more = f"; and {len(refused) - MAX_LISTED} more" if len(refused) > MAX_LISTED else ""
         head = f"{len(refused)} of {count} documents: " if count > 1 else ""

@@ -13,7 +13,7 @@ from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.features import Feature
-from coverage_eval.core.machine import Progress
+from coverage_eval.core.progress import Progress
 from coverage_eval.core.tokenizers import Tokenizer
 
 if TYPE_CHECKING:

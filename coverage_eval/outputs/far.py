@@ -109,8 +109,8 @@ def _expected_length(sample: RowSample, aligner: ModelAligner) -> float:
     """
     if sample.references:
         return sum(
-            sum(len(aligner.tokens(text)) for text in row.known_references)
-            / len(row.known_references)
+            sum(len(aligner.tokens(text)) for text in row.nonblank_references)
+            / len(row.nonblank_references)
             for row in sample.rows
         )
     manifest = aligner.model.manifest

@@ -129,7 +129,7 @@ class Languages:
         for row, whole_source, parsed in zip(rows, sources, outputs, strict=True):
             others = [
                 ParsedSegment.of(text[:MAX_LETTERS], is_output=True)
-                for text in (*row.peers, *row.known_references)
+                for text in (*row.peers, *row.nonblank_references)
             ]
             source, *translated = [
                 text if len(text.text) <= MAX_LETTERS else ParsedSegment.of(text.text[:MAX_LETTERS])
@@ -139,12 +139,12 @@ class Languages:
                 translated = [outside_runs(text, shared_runs(text, source)) for text in translated]
             own = translated[: len(parsed) + len(row.peers)]
             expected = translated[len(own) :] or own
-            references += map(segment_text, row.known_references)
+            references += map(segment_text, row.nonblank_references)
             long_outputs.append([text.text if len(text.words) >= MIN_WORDS else "" for text in own])
             in_sources.update(source.vocabulary)
             words = set[str]().union(*(text.vocabulary for text in expected))
             in_translations.update(words)
-            in_references.update(words if row.known_references else ())
+            in_references.update(words if row.nonblank_references else ())
             letters.update(set[str]().union(*(text.text for text in expected)))
         least = FREQUENT * len(rows)
         by_system = list(zip(*long_outputs, strict=True))

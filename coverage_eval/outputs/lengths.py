@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.tokenizers import Segment
-from coverage_eval.outputs.parsed_segment import FINAL_MARK, Pair, ParsedSegment
+from coverage_eval.outputs.parsed_segment import FINAL_PUNCTUATION, Pair, ParsedSegment
 
 MIN_SPREAD, MAX_SPREAD = 0.12, 0.4
 """Bounds of the standard deviation of the logarithm of the ratio of lengths."""
@@ -25,13 +25,13 @@ class LengthProfile(NamedTuple):
         ratio: Median of the logarithm of output length by source length, in letters.
         spread: Its standard deviation, from the median of deviations.
         source: Median source length.
-        final_marks: Share of outputs with a mark at the end where the source has one.
+        final_punctuation: Share of outputs with a mark at the end where the source has one.
     """
 
     ratio: float = 0.0
     spread: float = 0.0
     source: float = 0.0
-    final_marks: float = 0.0
+    final_punctuation: float = 0.0
 
     @classmethod
     def learn(cls, pairs: Sequence[Pair]) -> LengthProfile:
@@ -44,12 +44,12 @@ class LengthProfile(NamedTuple):
         ratio = median(ratios)
         spread = 1.4826 * median(abs(other - ratio) for other in ratios)
         marks = [
-            FINAL_MARK.search(output.text) is not None
+            FINAL_PUNCTUATION.search(output.text) is not None
             for source, output in pairs
-            if FINAL_MARK.search(source.text)
+            if FINAL_PUNCTUATION.search(source.text)
         ]
-        final_marks = sum(marks) / len(marks) if len(marks) >= MIN_SEGMENTS else 0.0
-        return cls(ratio, spread, median(source.length for source, _ in pairs), final_marks)
+        final_punctuation = sum(marks) / len(marks) if len(marks) >= MIN_SEGMENTS else 0.0
+        return cls(ratio, spread, median(source.length for source, _ in pairs), final_punctuation)
 
     def excess(self, output: ParsedSegment, source: ParsedSegment, without: int = 0) -> float:
         """How much greater the logarithm of the ratio of lengths is than the usual one.
@@ -109,9 +109,9 @@ def unusual_length(output: ParsedSegment, source: ParsedSegment, lengths: Length
     if excess > max(math.log(LONG), needed * deviation):
         return math.exp(excess)
     needed, most = SHORT_DEVIATIONS, SHORT_WITH_MARK
-    if FINAL_MARK.search(source.text) and not FINAL_MARK.search(output.text):
+    if FINAL_PUNCTUATION.search(source.text) and not FINAL_PUNCTUATION.search(output.text):
         # A missing mark tells the more, the more outputs have one.
         less = SHORT_DEVIATIONS - SHORT_DEVIATIONS_WITHOUT_MARK
-        needed -= less * max(0.0, 2 * lengths.final_marks - 1)
+        needed -= less * max(0.0, 2 * lengths.final_punctuation - 1)
         most = SHORT
     return math.exp(excess) if excess < min(math.log(most), -needed * deviation) else 0.0

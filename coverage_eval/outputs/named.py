@@ -205,7 +205,7 @@ class NamedErrorFinder:
             [ParsedSegment.of(text, is_output=True) for text in row.hypotheses] for row in rows
         ]
         languages = Languages.learn(rows, sources, parsed, vocabulary)
-        references = [text for row in rows for text in row.known_references]
+        references = [text for row in rows for text in row.nonblank_references]
         profiles, known = [], vocabulary[1] if vocabulary else frozenset[str]()
         # Without a sample there is one system, of which nothing is known.
         for number, outputs in enumerate(zip(*parsed, strict=True) if parsed else [()]):
@@ -222,7 +222,7 @@ class NamedErrorFinder:
     def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
-        references = row.known_references
+        references = row.nonblank_references
         expected = [row.source, *references]
         may_have = [segment_text(text) for text in expected if text is not None]
         found = []
@@ -249,7 +249,7 @@ def _others(row: Row, number: int) -> tuple[Segment, ...]:
 
 def _has_words(row: Row) -> bool:
     """Whether an output of a row should have words."""
-    expected = row.known_references if row.source is None else [row.source]
+    expected = row.nonblank_references if row.source is None else [row.source]
     return not expected or any(ParsedSegment.of(text).words for text in expected)
 
 

@@ -10,7 +10,7 @@ from coverage_eval.core.tokenizers import UNSPACED, Segment, Span, segment_text
 from coverage_eval.outputs.special_tokens import MAY_HAVE_TOKEN, without_special_tokens
 from coverage_eval.repetition.loops import PIECES
 
-FINAL_MARK = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
+FINAL_PUNCTUATION = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 
 _BETWEEN_UNSPACED = rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])"
 """A pattern, which is not compiled here: that takes longer than a score of short texts."""

@@ -9,7 +9,14 @@ from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
+from coverage_eval.core.report import (
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
+    Cell,
+    Report,
+    Table,
+)
 from coverage_eval.papers.printed import PrintedTable
 
 if TYPE_CHECKING:
@@ -233,7 +240,7 @@ def audits_report(audits: Sequence[Audit]) -> Report:
             f"{len(claims) - len(doubted)} other claims hold. All claims and facts: "
             "coverage-eval audit all",
         ),
-        formats=PEOPLE,
+        formats=HUMAN_FORMATS,
     )
     return Report((overview, _records_of_claims(claims), _numbers(audits)), {"audits": audits})
 
@@ -246,7 +253,7 @@ def whole_report(audits: Sequence[Audit]) -> Report:
         ("verdict", "claims"),
         [(verdict.value, counts[verdict.value]) for verdict in Verdict],
         notes=(RULE, OURS),
-        formats=PEOPLE,
+        formats=HUMAN_FORMATS,
     )
     tables = [table for audit in audits for table in _tables_of(audit)]
     last = (_records_of_claims(claims), _numbers(audits))
@@ -262,13 +269,13 @@ def _records_of_claims(claims: Sequence[tuple[str, Claim]]) -> Table:
          "yes" if claim.in_our_words else "no")
         for name, claim in claims
     )  # fmt: skip
-    return Table(header, rows, formats=ROWS)
+    return Table(header, rows, formats=ROW_FORMATS)
 
 
 def _numbers(audits: Sequence[Audit]) -> Table:
     """The number of facts that do not hold, for each claim."""
     counts = tuple((len(claim.exceptions),) for audit in audits for claim in audit.claims)
-    return Table(("exceptions",), counts, formats=NUMBERS)
+    return Table(("exceptions",), counts, formats=NUMBER_FORMATS)
 
 
 def _exceptions(claim: Claim) -> str:
@@ -291,7 +298,7 @@ def audit_report(audit: Audit) -> Report:
         for claim in audit.claims
         for row in [*map(_fact_row, claim.facts)] or [(claim.unchecked, "", "", "", "")]
     ]
-    rows = Table(("claim", "verdict", *_FACT_HEADER), records, formats=ROWS)
+    rows = Table(("claim", "verdict", *_FACT_HEADER), records, formats=ROW_FORMATS)
     tables = (*facts, overview, rows, _numbers([audit]))
     return Report(tables, audit.to_dict(), f"{audit.name}: {audit.title}")
 
@@ -316,13 +323,13 @@ def _tables_of(audit: Audit) -> list[Table]:
         ),
         f"{audit.name}: {audit.title}",
         notes=(*readings, f"{holding} of {len(rows)} facts hold."),
-        formats=PEOPLE,
+        formats=HUMAN_FORMATS,
     )
     failing = [(number, fact) for number, fact in rows if not fact.holds]
     failing.sort(key=lambda item: not item[1].decisive)
     shown: list[tuple[Cell, ...]] = [(number, *_fact_row(fact)) for number, fact in failing]
     header = ("claim", *_FACT_HEADER)
-    facts = Table(header, shown, "Facts that do not hold, and exceptions", formats=PEOPLE)
+    facts = Table(header, shown, "Facts that do not hold, and exceptions", formats=HUMAN_FORMATS)
     return [overview, facts] if failing else [overview]
 
 

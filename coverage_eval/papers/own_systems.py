@@ -15,7 +15,14 @@ from math import comb
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import PathLike, file_name
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, SIGNIFICANT, Report, Table
+from coverage_eval.core.report import (
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
+    SIGNIFICANT,
+    Report,
+    Table,
+)
 from coverage_eval.core.significance import holm
 from coverage_eval.core.tables import TextTable
 from coverage_eval.papers.audit_tables import SPARSE, claims_of_table1, claims_of_table2
@@ -191,7 +198,7 @@ def _report(judged: Sequence[SeededClaim], seeds: Sequence[str]) -> Report:
         *[OURS] * any(row.claims[0].in_our_words for row in judged),
     ]
     overview = Table(("verdict", "holds in", "p", "claim"), rows, notes=tuple(notes),
-                     formats=PEOPLE)  # fmt: skip
+                     formats=HUMAN_FORMATS)  # fmt: skip
     records = tuple(
         (row.claims[0].text, row.verdict.value, row.p, seed, claim.verdict.value, fact.what,
          fact.computed or fact.printed, fact.outcome,
@@ -201,7 +208,7 @@ def _report(judged: Sequence[SeededClaim], seeds: Sequence[str]) -> Report:
         for fact in claim.facts
     )  # fmt: skip
     header = ("claim", "verdict", "p", "seed", "in this seed", "fact", "yours", "outcome", "holds")
-    counts = Table(("holds in",), tuple((row.holds,) for row in judged), formats=NUMBERS)
+    counts = Table(("holds in",), tuple((row.holds,) for row in judged), formats=NUMBER_FORMATS)
     values = {
         "claims": [
             {"claim": row.claims[0].text, "in our words": row.claims[0].in_our_words,
@@ -211,5 +218,5 @@ def _report(judged: Sequence[SeededClaim], seeds: Sequence[str]) -> Report:
         ],
         "facts": Table(header, records),
     }  # fmt: skip
-    return Report((overview, Table(header, records, formats=ROWS), counts), values,
+    return Report((overview, Table(header, records, formats=ROW_FORMATS), counts), values,
                   "The paper's claims on your systems")  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import PathLike, file_name
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Report, Table
+from coverage_eval.core.report import HUMAN_FORMATS, NUMBER_FORMATS, ROW_FORMATS, Report, Table
 from coverage_eval.core.tables import TextTable
 
 Key: TypeAlias = tuple[str, str, str]
@@ -249,13 +249,13 @@ def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Report:
     records += [("direction", *row[:-1], None, row[-1]) for row in directions]
     differences = [(row[-1],) for row in cells]
     named = {
-        "cells": Table(_CELL, cells, formats=PEOPLE),
-        "directions": Table(_DIRECTION, directions, formats=PEOPLE),
+        "cells": Table(_CELL, cells, formats=HUMAN_FORMATS),
+        "directions": Table(_DIRECTION, directions, formats=HUMAN_FORMATS),
     }
     header = ("kind", *_DIRECTION[:-1], "difference", "direction")
     shown = [table for table in named.values() if table.rows]
-    shown.append(Table(header, records, formats=ROWS))
-    shown.append(Table(("difference",), differences, formats=NUMBERS))
+    shown.append(Table(header, records, formats=ROW_FORMATS))
+    shown.append(Table(("difference",), differences, formats=NUMBER_FORMATS))
     return Report(tuple(shown), named)
 
 

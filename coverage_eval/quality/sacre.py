@@ -56,7 +56,7 @@ class SacreBLEUMetric(FixedMetric):
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
         metric, expected = self._sacre_metric, []
         for row in batch.rows:
-            known = list(map(self._text, row.known_references))
+            known = list(map(self._text, row.nonblank_references))
             # None is sacreBLEU's missing reference.
             expected.append([*known, *[None] * (len(row.references) - len(known))])
         references: list[Any] = [list(column) for column in zip(*expected, strict=True)]
@@ -269,7 +269,7 @@ class TER(SacreBLEUMetric):
             DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
         """
         for row in batch.rows:
-            sizes = [len(self.words(text)) for text in row.known_references]
+            sizes = [len(self.words(text)) for text in row.nonblank_references]
             for text in row.hypotheses:
                 words = len(self.words(text))
                 if words * max(sizes, default=0) > MAX_TER_PAIRS and text not in row.references:

@@ -161,7 +161,7 @@ class REP(TokenMetric):
         """The statistics of each segment: both sums of the formula without their weights, words."""
         counts = []
         for row in batch.rows:
-            expected = row.known_references if "references" in self.needs else []
+            expected = row.nonblank_references if "references" in self.needs else []
             references = [self.tokens(text) for text in expected]
             for hypothesis in map(self.tokens, row.hypotheses):
                 sums = [0, 0, closest_length(hypothesis, references)]
@@ -182,7 +182,7 @@ class REP(TokenMetric):
         label of the last one says how many repetitions have none.
         """
         for row in batch.rows:
-            expected = row.known_references if "references" in self.needs else []
+            expected = row.nonblank_references if "references" in self.needs else []
             references = [self.tokens(text) for text in expected]
             yield tuple(self._explained(text, references) for text in row.hypotheses)
 

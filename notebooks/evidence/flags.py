@@ -132,7 +132,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
             for peers, label in ((0, "no peers"), (None, "the other systems compared")):
                 dataset = Texts.from_lists(found.texts, None, found.sources)
                 metrics = {"o": Omissions(aligner, peers=peers)}
-                measured = Evaluation(dataset, metrics, evidence=True).run()
+                measured = Evaluation(dataset, metrics, keep_texts=True).run()
                 flags = np.array([[output.is_flagged for output in row]
                                   for row in _outputs(measured)]).T  # fmt: skip
                 figures = measured.statistics["o"][:, :, 0]

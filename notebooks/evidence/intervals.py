@@ -90,8 +90,8 @@ def populations(data: Path, captions: Corpus, aligner: ModelAligner) -> Iterator
         texts = Texts.from_lists({name: output[: len(pairs)]}, references, sources)
         yield from _of_texts(name, texts, {**of_text, **of_aligner})
         alone = Texts.from_lists({name: output[: len(pairs)]}, None, sources)
-        result = Evaluation(alone, {"": omissions}, evidence=True).run()
-        flags = [bool(found.detail["reason"]) for found in result.evidence_of("")]
+        result = Evaluation(alone, {"": omissions}, keep_texts=True).run()
+        flags = [bool(found.detail["reason"]) for found in result.explanations_of("")]
         shares = np.stack([flags, np.ones(len(flags))], axis=1)
         yield from _with_rarer_errors(name, "flagged segments", omissions, shares)
         yield from _with_rarer_errors(name, "mean probability", omissions, result.statistics_of(""))

@@ -42,11 +42,11 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         rows = plant(corpus.test[:ROWS], corpus.name[-2:], seed)
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
         dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
-        result = Evaluation(dataset, {"omissions": Omissions(aligner)}, evidence=True).run()
+        result = Evaluation(dataset, {"omissions": Omissions(aligner)}, keep_texts=True).run()
         named = result.of(NamedErrors)
         assert named is not None
         errors = named.by_system[ONE_SYSTEM]
-        reasons = [item.detail["reason"] for item in result.evidence_of("omissions")]
+        reasons = [item.detail["reason"] for item in result.explanations_of("omissions")]
         for number, row in enumerate(rows):
             kinds = [error.kind for error in errors.get(number, ())]
             named = row.kind in kinds if row.kind else bool(kinds)

@@ -20,7 +20,7 @@ from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.quality.sacre import BLEU, CHRF
-from coverage_eval.repetition.figures import SeqRep
+from coverage_eval.repetition.other_metrics import SeqRep
 from coverage_eval.repetition.rep import REP, LetterREP, LetterRepetition
 from tests.planting import CleanSegment, Injection, WordPool
 
@@ -163,7 +163,7 @@ class Spoilt:
         )
         dataset = Texts.from_lists({"output": outputs}, references, sources)
         fitted = {name: metric.fit(dataset.sample) for name, metric in scorers.items()}
-        result = count_texts(dataset, fitted, evidence=True)
+        result = count_texts(dataset, fitted, keep_texts=True)
         found = {}
         for name, metric in result.metrics.items():
             sign = -1.0 if metric.higher_is_better is not False else 1.0

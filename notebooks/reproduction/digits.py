@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 
 from coverage_eval.attention_maps import AttentionMap, save
-from coverage_eval.core.machine import counted, progress_bar
+from coverage_eval.core.progress import progress_bar, track
 from coverage_eval.papers.printed import read_data
 from coverage_eval.plotting import attention_heatmap
 from coverage_eval.plotting.saving import save_figure
@@ -120,7 +120,7 @@ def train(
     _, *valid = draw(VALID, lengths, [0])
     steps, losses, log = -(-examples // BATCH), [], []
     with progress_bar(f"{attention}, seed {seed}") as progress:
-        for step in counted(range(1, steps + 1), progress, steps):
+        for step in track(range(1, steps + 1), progress, steps):
             _, letters, symbols = draw(BATCH, lengths, [1, seed, step])
             scores, _ = model(letters, symbols.shape[1])
             real = symbols >= 0

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import join_words
-from coverage_eval.core.machine import counted, progress_bar
+from coverage_eval.core.progress import progress_bar, track
 from coverage_eval.torch import Source
 
 _MARGIN = 10
@@ -286,7 +286,7 @@ def translate(
     device = next(model.parameters()).device
     found: dict[int, list[Translation]] = {}
     with progress_bar(label) as progress:
-        for batch in counted(batches, progress, len(text.sources), lambda batch: len(batch.rows)):
+        for batch in track(batches, progress, len(text.sources), lambda batch: len(batch.rows)):
             lists = beam_search(model, batch.to(device), size=beam, penalties=penalties)
             for row, hypotheses in zip(batch.rows, lists, strict=True):
                 source = text.sources[row]

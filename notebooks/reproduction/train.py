@@ -46,7 +46,7 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
 from coverage_eval.attention_maps import save
-from coverage_eval.core.machine import counted, progress_bar
+from coverage_eval.core.progress import progress_bar, track
 from coverage_eval.core.texts import read_parallel
 
 _DECODED = 32  # sentences decoded at once
@@ -168,7 +168,7 @@ class Run:
             model.train()
             total, words = 0.0, 0
             with progress_bar(f"{name}: epoch {epoch}") as progress:
-                for number in counted(range(len(batches)), progress, len(batches)):
+                for number in track(range(len(batches)), progress, len(batches)):
                     (random_seed,) = np.random.SeedSequence([seed, epoch, number]).generate_state(
                         1, np.uint64
                     )

@@ -75,7 +75,7 @@ def figures(aligner: ModelAligner, corpus: dict[str, list[str]]) -> list[Any]:
     )  # fmt: skip
     segmented = ce.segment(corpus["doc"], corpus["src"], aligner)
     return [
-        [float(each.measured.score(name)) for each in (table, document) for name in each.metrics],
+        [float(each.result.score(name)) for each in (table, document) for name in each.metrics],
         segment_scores_of(Omissions(aligner), corpus["out"], None, corpus["src"]),
         segmented.missing,
     ]
@@ -132,10 +132,10 @@ def test_marks_and_lines_are_the_users_own_text(lower):
         result = ce.compare(
             {"out": corpus["out"]}, corpus["ref"], corpus["src"], lower, resamples=0,
             metrics=["drop", "softdrop", "omissions", "additions"],
-        ).measured  # fmt: skip
+        ).result  # fmt: skip
     marked = 0
     for name in result.metrics:
-        for row, (found,) in zip(result.rows, result.evidence(name), strict=True):
+        for row, (found,) in zip(result.rows, result.explanations(name), strict=True):
             for mark in found.marks:
                 text = row.source if mark.side == "source" else row.hypotheses[0]
                 assert mark.text in str(text)

@@ -110,7 +110,7 @@ def by_hand() -> Comparison:
     one = [{(0, 0), (1, 2), (2, 3)}, {(0, 0)}, []]
     two = [{(0, 0)}, [], []]
     drop = DROP(Aligner.from_links([full, short, []], [one, two]))
-    return compare_result(count_texts(texts, {"rep": REP(), "drop": drop}, evidence=True), NONE)
+    return compare_result(count_texts(texts, {"rep": REP(), "drop": drop}, keep_texts=True), NONE)
 
 
 def test_lists_by_hand():

@@ -46,7 +46,7 @@ def test_means_intervals_and_p_values_agree_with_scipy():
 def test_an_undefined_segment_does_not_count():
     values = {"a": [0.5, None, 1.0]}
     metric = ExternalScores("x", values)
-    result = compare({"a": TEXT[:3]}, TEXT[:3], metrics=[metric], resamples=0).measured
+    result = compare({"a": TEXT[:3]}, TEXT[:3], metrics=[metric], resamples=0).result
     assert result.segment_scores("x") == values["a"]
     assert result.score("x").score == 0.75
 
@@ -108,7 +108,7 @@ def test_scores_of_an_unknown_direction_are_only_shown():
     texts = {"a": TEXT, "b": TEXT}
     unknown = compare(texts, TEXT, metrics=[ExternalScores("ours", VALUES)])
     assert unknown.verdict.kind == "none"
-    assert "--lower-is-better" in " ".join(f.message for f in unknown.measured.findings)
+    assert "--lower-is-better" in " ".join(f.message for f in unknown.result.findings)
     with pytest.raises(ValueError, match="nobody knows whether ours is better when higher"):
         find_worse(unknown, {"ours": 0.0})
     told = compare(texts, TEXT, metrics=[ExternalScores("ours", VALUES, higher_is_better=True)])

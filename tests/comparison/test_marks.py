@@ -67,9 +67,9 @@ def texts(lines: int) -> tuple[list[str], list[str], list[str], list[str]]:
 
 def each_mark(comparison: Comparison) -> Iterator[tuple[str, Mark, str]]:
     """Every mark of every metric: the metric, the mark, and the text that it is in."""
-    result = comparison.measured
+    result = comparison.result
     for name in result.metrics:
-        for row, of_systems in zip(result.rows, result.evidence(name), strict=True):
+        for row, of_systems in zip(result.rows, result.explanations(name), strict=True):
             for output, explanation in zip(row.hypotheses, of_systems, strict=True):
                 for mark in explanation.marks:
                     side = row.source if mark.side == "source" else output
@@ -115,7 +115,7 @@ def test_every_mark_shows_what_stands_at_its_characters(tokenize, lowercase):
             tokenize=tokenize, lowercase=lowercase, resamples=0,
         )  # fmt: skip
         assert check_marks(comparison) == {*OF_LINES}
-        result = comparison.measured
+        result = comparison.result
         for name in result.metrics:
             (_, *_) = segment_lines(result, name, 0)
         comparison.break_down()

@@ -92,7 +92,7 @@ def _in_python(folder: Path, said: Mapping[str, Any]) -> tuple[dict[str, Any], l
             aligner,
             **options,
         )
-    found = [finding.message for finding in comparison.measured.findings]
+    found = [finding.message for finding in comparison.result.findings]
     return json.loads(render(comparison_report(comparison), "json")), found
 
 
@@ -148,5 +148,5 @@ def test_omissions_are_the_same(run_cli, texts, arguments, said):
             read["dropping"], references, read["test.de"], aligner, peers=peers, **options
         )
         assert score.to_dict() == expected
-        assert score.of_segments is not None
-        assert len(score.of_segments()) == len(read["dropping"])
+        assert score.segment_scores is not None
+        assert len(score.segment_scores()) == len(read["dropping"])

@@ -61,7 +61,7 @@ def said(comparison: Comparison, names: Mapping[str, str]) -> dict[str, Any]:
     values["gate"] = sorted(worse, key=lambda item: (names[item["system"]], item["metric"]))
     values["findings"] = sorted(
         sorted(zip(finding.texts, finding.labels, strict=False))
-        for finding in comparison.measured.findings
+        for finding in comparison.result.findings
     )
     written = json.dumps(values, sort_keys=True)
     for name, first in names.items():

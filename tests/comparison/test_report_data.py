@@ -319,7 +319,7 @@ def test_lost_coverage_of_half_is_marked():
         found = ce.compare(
             {"a": outputs}, references, sources, aligner, metrics=["softdrop"], resamples=0
         )
-        evidence = [item.marks for item in found.measured.evidence_of("softdrop", "a")]
+        evidence = [item.marks for item in found.result.explanations_of("softdrop", "a")]
         report = read_blocks(make_report(found).html)
     (kind,) = report["contents"]["kinds"]
     assert (kind["key"], kind["shown"]) == ("lost", True)  # there is no plainer mark
@@ -340,10 +340,10 @@ def test_warnings_notes_and_unknown_words_are_at_the_end():
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
     checks = AlignedChecks(Aligner.from_links([], []))
     checks.unknown_words = {"source_tokens": 0.125}
-    made = replace(made, measured=replace(made.measured, features=[checks]))
+    made = replace(made, result=replace(made.result, features=[checks]))
     topics = {heading: paragraphs for heading, paragraphs, _ in
               report_values(made, ReportOptions())["topics"]}  # fmt: skip
-    assert topics["Warnings and notes"] == [item.message for item in made.measured.findings]
+    assert topics["Warnings and notes"] == [item.message for item in made.result.findings]
     assert topics["Words that the aligner's model does not know"] == ["source tokens: 12.5%"]
 
 
@@ -365,7 +365,7 @@ def test_a_guess_hides_no_certain_error(guess, certain):
     made = ce.compare({"a": ["x y z"] * 9}, ["a b"] * 9, metrics=["rep"], resamples=0)
     named = NamedErrors()
     named.by_system = {"a": {4: [NamedError(guess), NamedError(certain)], 7: [NamedError(guess)]}}
-    made = replace(made, measured=replace(made.measured, features=[named]))
+    made = replace(made, result=replace(made.result, features=[named]))
     faults = report_values(made, ReportOptions())["faults"]
     assert faults == [("a", f"1 of 9 outputs {KINDS[certain]}", [5])]
 

@@ -9,9 +9,9 @@ import pytest
 import sacrebleu
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.comparison.columns import fit_words, is_untokenised
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.facts import unusable_systems
+from coverage_eval.comparison.metric_choice import fit_words, is_untokenised
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning
@@ -76,7 +76,7 @@ def test_sharing_resamples_changes_nothing(test):
     tests = [p for column in together.tests.columns.values() for p in column.values()]
     assert [p.adjusted for p in tests] == holm([p.p_value for p in tests])
     for name, metric in together.metrics.items():
-        result = together.measured
+        result = together.result
         statistics = dict(zip(result.systems, result.statistics[name], strict=True))
         found = {}
         for system in ("base", "repeats"):
@@ -127,7 +127,7 @@ def test_a_silent_system_is_neither_best_nor_tested_by_metrics_of_errors(said, m
     systems = {"worse": worse, "silent": [said] * 40, "good": references}
     with pytest.warns(CorpusWarning, match=f"silent: {message}"):
         found = compare(systems, references, metrics=["rep", "bleu"], **FEW)
-    assert unusable_systems(found.measured) == ["silent"]
+    assert unusable_systems(found.result) == ["silent"]
     marks = {
         system: [(cell.best, cell.adjusted is not None) for cell in cells.values()]
         for system, cells in found.rows.items()
@@ -163,7 +163,7 @@ def test_untokenised_text_is_tokenised_for_rep_and_normalised_for_meteor():
             assert fitted(raw, aligner) == ("intl" if tokenize == "intl" else "13a", True)
 
     def compared(texts: list[str], **settings: Any) -> tuple[float, str]:
-        result = compare({"a": [*texts[1:], texts[0]]}, texts, **NONE, **settings).measured
+        result = compare({"a": [*texts[1:], texts[0]]}, texts, **NONE, **settings).result
         return result.score("meteor").score, " ".join(item.message for item in result.findings)
 
     of_raw, notes = compared(raw)
@@ -243,6 +243,6 @@ def test_a_right_segment_without_a_4_gram_is_undefined_and_not_the_worst():
     references = ["( Applause )", "a red house on the hill"]
     outputs = ["( Applause )", "a red mouse on the hill"]
     found = compare({"a": outputs}, references, metrics=["bleu"], resamples=0)
-    assert found.measured.segment_scores("bleu", "a")[0] is None
+    assert found.result.segment_scores("bleu", "a")[0] is None
     shown, _ = comparison_segments_report(found, worst=1).tables
     assert [row[0] for row in shown.rows] == [2]

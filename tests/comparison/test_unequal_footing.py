@@ -29,12 +29,12 @@ def test_scores_with_gaps_are_compared_where_both_have_one():
     (cell,), (first,) = comparison.rows["b"].values(), comparison.rows["a"].values()
     assert cell.score.score == first.score.score == pytest.approx(np.mean([g for g in gaps if g]))
     assert cell.p_value == 1
-    (finding,) = comparison.measured.fitted["comet"].findings
+    (finding,) = comparison.result.fitted["comet"].findings
     assert (
         f"{sum(g is not None for g in gaps)} of 200 segments have a score of every"
         in finding.message
     )
-    assert not compare({"a": own, "b": own}).measured.fitted["comet"].findings
+    assert not compare({"a": own, "b": own}).result.fitted["comet"].findings
 
 
 @pytest.mark.filterwarnings("ignore")

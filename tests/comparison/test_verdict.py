@@ -468,7 +468,7 @@ def test_resamples_are_multiplied_up_to_their_maximum(systems, resamples, monkey
     monkeypatch.setattr("coverage_eval.comparison.pairs.pair_tests", record)
     statistics = {"rep": {f"s{n}": np.array([[n, 0, 9]] * 30) for n in range(systems)}}
     tests = make_tests(
-        compare_statistics(statistics, {"rep": REP()}, SignificanceTest(resamples=0)).measured,
+        compare_statistics(statistics, {"rep": REP()}, SignificanceTest(resamples=0)).result,
         SignificanceTest(resamples=resamples),
         [(REP(), statistics["rep"])],
         None,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.core.machine import counted, parts
+from coverage_eval.core.progress import split_progress, track
 from tests.cli.tools import on_a_terminal
 
 LINKS = ("--src", "test.de", "--model", "model")
@@ -34,11 +34,11 @@ def test_one_bar_goes_from_start_to_end(name: str, demonstration: Path) -> None:
 
 def test_works_that_follow_each_other_share_one_progress() -> None:
     seen: list[float] = []
-    first, second, third = parts(seen.append, 1, 0, 3)
-    assert list(counted("abcd", first, 4)) == list("abcd")
+    first, second, third = split_progress(seen.append, 1, 0, 3)
+    assert list(track("abcd", first, 4)) == list("abcd")
     second(1.0)
-    assert list(counted(["ab", "cd"], third, 4, len)) == ["ab", "cd"]
-    assert list(counted([], third, 0)) == []
+    assert list(track(["ab", "cd"], third, 4, len)) == ["ab", "cd"]
+    assert list(track([], third, 0)) == []
     assert seen == sorted(seen)
     assert (seen[0], seen[-1]) == (0.0625, 1.0)
     assert 0.25 in seen

@@ -18,15 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from coverage_eval.cli.score_report import Segments, segment_report
+from coverage_eval.cli.score_report import SegmentTable, segment_report
 from coverage_eval.core.formats import numbers, render
 from coverage_eval.core.layout import cell_lines
-from coverage_eval.core.machine import DiskList, LazyRows
-from coverage_eval.core.report import Cell, Report, ScoreCell, Table, format_figure, format_p
+from coverage_eval.core.lists import DiskList, LazyRows
+from coverage_eval.core.report import Cell, Report, ScoreCell, Table, format_number, format_p
 from coverage_eval.repetition.rep import REP
 from tests.rows import score_of, segment_scores_of
 
-PEOPLE = ("text", "markdown", "latex")
+HUMAN_FORMATS = ("text", "markdown", "latex")
 SIGNATURE = "REP|n:2|version:0"
 
 
@@ -112,7 +112,7 @@ def test_figures_alone_are_only_numbers():
     assert list(numbers(one(("a",), (1.0,)), 0)) == ["1"]
 
 
-@pytest.mark.parametrize("name", PEOPLE)
+@pytest.mark.parametrize("name", HUMAN_FORMATS)
 def test_formats_for_people_leave_out_empty_columns(name):
     assert "nothing" not in render(EVERYTHING, name)
     assert "nothing" in render(one(("nothing",)), name)  # without rows, no column counts as empty
@@ -121,7 +121,7 @@ def test_formats_for_people_leave_out_empty_columns(name):
     assert json.loads(render(kept, "json")) == [{"a": 1, "nothing": None}]
 
 
-@pytest.mark.parametrize("name", PEOPLE)
+@pytest.mark.parametrize("name", HUMAN_FORMATS)
 def test_zero_has_no_sign_and_counts_have_no_decimals(name):
     cells = (-0.001, -0.0, ScoreCell(-0.004, -0.001, 0.0), 3)
     text = render(one(("a", "b", "c", "d"), cells), name).replace("--", "–")  # of LaTeX
@@ -134,8 +134,8 @@ def test_zero_has_no_sign_and_counts_have_no_decimals(name):
 def test_figures_are_rounded_as_python_does(value, digits):
     plain = f"{value:.{digits}f}"
     expected = plain.removeprefix("-") if float(plain) == 0 else plain
-    assert format_figure(value, digits) == expected
-    assert format_figure(math.inf) == "inf"
+    assert format_number(value, digits) == expected
+    assert format_number(math.inf) == "inf"
 
 
 def test_p_values_have_three_digits_and_a_lower_bound():
@@ -210,7 +210,7 @@ HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 def segments(worst: int | None) -> Report:
     metric = REP()
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
-    found = Segments(
+    found = SegmentTable(
         segment_scores_of(metric, HYPOTHESES, REFERENCES),
         [{"marks": metric.evidence(*pair)} for pair in pairs],
         metric.kinds,
@@ -232,7 +232,7 @@ def test_people_read_numbers_of_words_from_1_and_json_has_characters_from_0():
     (score,) = json.loads(render(printable, "json"))["scores"]
     (mark,) = score["sentences"][0]["marks"]
     assert [mark[key] for key in ("start", "end", "first_start", "first_end")] == [2, 3, 0, 1]
-    for name in (*PEOPLE, "csv"):
+    for name in (*HUMAN_FORMATS, "csv"):
         assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
 
 

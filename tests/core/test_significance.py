@@ -21,7 +21,7 @@ from coverage_eval.core.significance import (
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.quality.sacre import BLEU
 from coverage_eval.registry import METRICS, metric_class
-from coverage_eval.repetition.figures import TailLoop
+from coverage_eval.repetition.other_metrics import TailLoop
 from coverage_eval.repetition.rep import REP
 
 DROPPED = DROP(Aligner.from_links([], []))

@@ -98,7 +98,7 @@ def test_flags_agree_with_peoples_labels(shared):
     with train_for_omissions(*captions, tokenize="13a") as aligner:
         sources = [one["source"] for one in own[systems[0]]]
         compared = ce.compare(texts, None, sources, aligner, metrics=["omissions"], resamples=0)
-    statistics = compared.measured.statistics["omissions"]
+    statistics = compared.result.statistics["omissions"]
     flags = statistics[:, :, 0] > 0
     assert flags[systems.index("refA")].mean() <= 0.03
     assert (flags & labels).sum() / flags.sum() >= 0.9
@@ -110,7 +110,7 @@ def test_named_errors_count_as_omissions(special):
     outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
     result = Evaluation(
         Texts.from_lists({"x": outputs}, None, SOURCES[:100]), {"o": Omissions(special)},
-        evidence=True,
+        keep_texts=True,
     ).run()  # fmt: skip
     named = result.of(NamedErrors)
     assert named is not None
@@ -118,4 +118,4 @@ def test_named_errors_count_as_omissions(special):
     assert {n for n, own in kinds.items() if own == ["untranslated"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
     assert (result.statistics_of("o")[60:65, 0] > 0.99).all()
-    assert result.evidence("o")[62][0].probability > 0.99
+    assert result.explanations("o")[62][0].probability > 0.99

@@ -21,7 +21,7 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path, method):
     """Nor do they hold its standard output: whoever reads that comes to its end."""
     program = (
         "import multiprocessing, time\n"
-        "from coverage_eval.core.machine import started_processes\n"
+        "from coverage_eval.core.processes import started_processes\n"
         "if __name__ == '__main__':\n"
         f"    multiprocessing.set_start_method({method!r})\n"
         "    with started_processes(2) as pool:\n"

@@ -73,10 +73,10 @@ def test_partitions_give_the_figures_of_one_process(partitions, session, folder,
     rows = sorted(scored.collect(), key=lambda row: row["id"])
     assert [row["id"] for row in rows] == list(range(5 * TIMES))
     for name, score in found.items():
-        expected = comparison.measured.score(name, "a")
+        expected = comparison.result.score(name, "a")
         assert float(score) == pytest.approx(float(expected), rel=1e-12), name
         assert score.signature == expected.signature, name
-        segments = comparison.measured.segment_scores(name, "a")
+        segments = comparison.result.segment_scores(name, "a")
         assert [row[name]["score"] for row in rows] == pytest.approx(segments, nan_ok=True), name
 
 

@@ -24,20 +24,21 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import strict_option
 from coverage_eval.cli.output import echo_findings, print_lines, show, with_findings
 from coverage_eval.cli.output_options import (
-    ScoreOutput,
+    ScoreOutputOptions,
     output_option,
     output_to,
     scoring_options,
 )
 from coverage_eval.cli.parameters import InputFile, ModelFile
-from coverage_eval.cli.score_report import Segments, score_report, segment_report
+from coverage_eval.cli.score_report import SegmentTable, score_report, segment_report
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.checks import OTHER_ORDER, SampledTexts, combine_findings
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.files import Text, file_name
-from coverage_eval.core.machine import DiskList, counted, parts, progress_bar
+from coverage_eval.core.lists import DiskList
 from coverage_eval.core.metric import Formula, Score, Statistics
+from coverage_eval.core.progress import progress_bar, split_progress, track
 from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.text_checks import TextChecks
 from coverage_eval.core.texts import read_parallel
@@ -104,9 +105,9 @@ def train(
     pairs = Texts({}, (tgt,), src)
     read_pairs = partial(read_parallel, src, tgt, optional=[tgt])
     with progress_bar("training") as progress:
-        reading, training, preparing = parts(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
+        reading, training, preparing = split_progress(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
         with Aligner.train_pairs(
-            counted(read_pairs(), reading, pairs.sample.size),
+            track(read_pairs(), reading, pairs.sample.size),
             tokenize=tokenize,
             src_tokenize=src_tokenize,
             progress=training,
@@ -153,7 +154,7 @@ def apply(
 
         def checked_lines() -> Iterator[str]:
             with progress_bar("aligning") as progress:
-                aligned = counted(rows, progress, test_set.sample.size)
+                aligned = track(rows, progress, test_set.sample.size)
                 yield from map(word_links.format_links, aligned)
             findings = AlignedChecks(aligner).findings(test_set.sample)
             findings = combine_findings(findings, test_set.sample.source)
@@ -190,7 +191,7 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
 @click.argument("links", type=InputFile())
 @click.argument("gold", type=InputFile())
 @scoring_options
-def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
+def aer(links: str, gold: str, strict: bool, output: ScoreOutputOptions) -> None:
     """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
@@ -204,7 +205,7 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutput) -> None:
         names = [other.name for other in others]
         columns = [other.scores_of(statistics) for other in others]
         evidence = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-        segments = Segments(formula.scores_of(statistics), evidence)
+        segments = SegmentTable(formula.scores_of(statistics), evidence)
         report = segment_report(formula.score(statistics), segments, worst=output.worst)
     else:
         figures = [formula] if output.score_only else [formula, *others]

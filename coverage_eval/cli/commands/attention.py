@@ -20,10 +20,17 @@ from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subword
 from coverage_eval.cli.command import Group
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
-from coverage_eval.cli.output_options import Output, output_option, output_options, output_to
+from coverage_eval.cli.output_options import OutputOptions, output_option, output_options, output_to
 from coverage_eval.cli.parameters import InputFile, NameList, ParamType
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
+from coverage_eval.core.report import (
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
+    Cell,
+    Report,
+    Table,
+)
 from coverage_eval.core.texts import read_segments
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
@@ -105,7 +112,7 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
     help="Print one line per source word: its position (from 1) and coverage.",
 )  # fmt: skip
 @output_options
-def score(file: str, names: list[str] | None, per_word: bool, output: Output) -> None:
+def score(file: str, names: list[str] | None, per_word: bool, output: OutputOptions) -> None:
     """Print coverage scores of segments and of the corpus.
 
     There is one line per segment, then one for the corpus: the mean over segments, and the sum for
@@ -131,8 +138,8 @@ def _segment_report(scores: ScoreTable) -> Report:
         rows.append((str(number), *_cells(item.values), *map(" ".join, words.values())))
         objects.append({"segment": number, **item.values, "coverage": item.coverage, **words})
     rows.append(("corpus", *corpus, None, None))
-    table = Table(header, rows, signatures=(signature,), formats=PEOPLE | ROWS)
-    numbers = Table(tuple(scores.corpus), [corpus], formats=NUMBERS)
+    table = Table(header, rows, signatures=(signature,), formats=HUMAN_FORMATS | ROW_FORMATS)
+    numbers = Table(tuple(scores.corpus), [corpus], formats=NUMBER_FORMATS)
     values = {"signature": signature, "corpus": scores.corpus, "segments": objects}
     return Report((table, numbers), values)
 

@@ -7,7 +7,7 @@ import click
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
-from coverage_eval.cli.output_options import Output, output_options
+from coverage_eval.cli.output_options import OutputOptions, output_options
 from coverage_eval.cli.parameters import InputFile
 from coverage_eval.core.report import Report, Style
 from coverage_eval.core.web_page import html_page
@@ -36,7 +36,7 @@ NAMES = {
 )  # fmt: skip
 @output_options
 def audit(
-    name: str | None, scores: tuple[str, ...], sparse: tuple[str, ...], output: Output
+    name: str | None, scores: tuple[str, ...], sparse: tuple[str, ...], output: OutputOptions
 ) -> None:
     """Check what the papers print and claim, or judge their claims on your systems.
 

@@ -24,21 +24,21 @@ from coverage_eval.cli.help import option, shared
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option, signature_option, strict_option
 from coverage_eval.cli.output import CLOSED, refuse_fatal, show, warn, with_findings
-from coverage_eval.cli.output_options import Output, options_on_command_line, output_options
+from coverage_eval.cli.output_options import OutputOptions, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
 from coverage_eval.cli.texts import named_by_position, texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
-from coverage_eval.comparison.columns import Columns
 from coverage_eval.comparison.compare import compare_result
 from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
+from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import Text, check_file
-from coverage_eval.core.machine import parts, progress_bar
 from coverage_eval.core.metric import Metric
+from coverage_eval.core.progress import progress_bar, split_progress
 from coverage_eval.core.report import Report
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES, SignificanceTest
 from coverage_eval.core.text_metric import TokenMetric
@@ -118,11 +118,11 @@ def run_comparison(
     jobs: int,
     lowercase: bool,
     tokenize: str | None,
-    evidence: bool,
+    keep_texts: bool,
 ) -> Comparison:
     """Check what is asked for, read the texts, align them, count and test.
 
-    The arguments are the options, and ``evidence``: whether evidence will be asked for.
+    The arguments are the options, and ``keep_texts``: whether evidence will be asked for.
 
     Raises:
         click.UsageError: A mistake on the command line, before any file is read.
@@ -148,7 +148,7 @@ def run_comparison(
         _check_words(kinds)
     external_scores = _read_scores(scores, list(systems), lower_is_better, higher_is_better)
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
-    columns = Columns(
+    columns = MetricChoice(
         Texts(systems, ref, src),
         aligner,
         metrics,
@@ -158,8 +158,8 @@ def run_comparison(
         documents=[Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else [],
     )
     with progress_bar("comparing") as progress:
-        measuring, testing = parts(progress, 9.0, 1.0)
-        result = columns.evaluate(jobs=jobs, evidence=evidence, progress=measuring)
+        measuring, testing = split_progress(progress, 9.0, 1.0)
+        result = columns.evaluate(jobs=jobs, keep_texts=keep_texts, progress=measuring)
         comparison = compare_result(
             result, SignificanceTest(resamples=resamples, baseline=baseline)
         )
@@ -291,7 +291,7 @@ def compare(
     fail_if_worse: dict[str, float] | None,
     signature: bool,
     strict: bool,
-    output: Output,
+    output: OutputOptions,
     **asked: Any,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -322,7 +322,7 @@ def compare(
         is_picture=is_picture,
     )
     is_detailed = sentence_level and output.output_format == "jsonl"
-    comparison = run_comparison(evidence=bool(breakdown or worst or is_detailed), **asked)
+    comparison = run_comparison(keep_texts=bool(breakdown or worst or is_detailed), **asked)
     is_brief = output.output is None and output.output_format == "text"
     if sentence_level:
         report = comparison_segments_report(comparison, worst)
@@ -333,7 +333,7 @@ def compare(
         with _usage_errors("--fail-if-worse"):
             worse = find_worse(comparison, fail_if_worse)
         report = report.with_values(gate=gate_as_dict(fail_if_worse, worse))
-    result = comparison.measured
+    result = comparison.result
     refuse_fatal(result.findings, strict=strict)
     if output.output and is_picture:
         save_figure(comparison.plot_differences()[0], output.output)
@@ -348,7 +348,7 @@ def compare(
 
 
 def _check_tables(
-    output: Output,
+    output: OutputOptions,
     systems: Sized,
     breakdown: Sequence[str] | None,
     worst: int | None,

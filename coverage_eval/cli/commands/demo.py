@@ -10,7 +10,7 @@ from coverage_eval.cli.command import Command
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import signature_option
 from coverage_eval.cli.output import show
-from coverage_eval.cli.output_options import Output, output_options
+from coverage_eval.cli.output_options import OutputOptions, output_options
 from coverage_eval.core.report import Report
 from coverage_eval.demonstration import demonstrate
 
@@ -21,7 +21,7 @@ from coverage_eval.demonstration import demonstrate
         "temporary folder]")  # fmt: skip
 @signature_option
 @output_options
-def demo(folder: Path | None, signature: bool, output: Output) -> None:
+def demo(folder: Path | None, signature: bool, output: OutputOptions) -> None:
     """Try coverage-eval on bundled texts with known errors.
 
     Three commands are shown with their results. The last one writes an HTML report.

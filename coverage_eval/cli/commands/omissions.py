@@ -25,16 +25,23 @@ from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import signature_option
 from coverage_eval.cli.output import CLOSED, echo_findings, refuse_fatal, show, warn, with_findings
-from coverage_eval.cli.output_options import ScoreOutput, scoring_options
+from coverage_eval.cli.output_options import ScoreOutputOptions, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
-from coverage_eval.cli.score_report import score_report, segment_report, segments_of
+from coverage_eval.cli.score_report import score_report, segment_report, segment_table
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.files import Text
-from coverage_eval.core.machine import progress_bar
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.report import NUMBERS, PEOPLE, ROWS, Cell, Report, Table
+from coverage_eval.core.progress import progress_bar
+from coverage_eval.core.report import (
+    HUMAN_FORMATS,
+    NUMBER_FORMATS,
+    ROW_FORMATS,
+    Cell,
+    Report,
+    Table,
+)
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.null_scores import estimate_share
@@ -99,7 +106,7 @@ def omissions(
     fail_above: float | None,
     signature: bool,
     strict: bool,
-    output: ScoreOutput,
+    output: ScoreOutputOptions,
 ) -> None:
     """Find source words that an output leaves out, or words that it adds.
 
@@ -153,7 +160,7 @@ def omissions(
         features = [Documents("none", aligner)] if unaligned else []
         result = Evaluation(test_set, {metric.name: metric}, features).run(progress)
     documents = result.of(Documents)
-    evidence = list(result.evidence_of(metric.name))
+    evidence = list(result.explanations_of(metric.name))
     reasons = [item.detail["reason"] for item in evidence]
     report = _report(result, output, reasons)
     cuts = documents.by_output[result.systems[0]] if documents else ()
@@ -176,7 +183,7 @@ def omissions(
         _close_gate(result, evidence, fail_above)
 
 
-def _report(result: Result, output: ScoreOutput, reasons: Sequence[str]) -> Report:
+def _report(result: Result, output: ScoreOutputOptions, reasons: Sequence[str]) -> Report:
     """The segments if they were asked for, or how many are more likely wrong than not."""
     if not output.by_segment:
         is_shown = output.output is None and sys.stdout.isatty()
@@ -185,7 +192,7 @@ def _report(result: Result, output: ScoreOutput, reasons: Sequence[str]) -> Repo
     (name,) = result.metrics
     return segment_report(
         result.score(name),
-        segments_of(result),
+        segment_table(result),
         worst=output.worst,
         has_error=[*map(bool, reasons)],
         show_texts=not output.sentence_level,
@@ -253,7 +260,7 @@ def _judge_without_model(
     There is no probability, because other outputs may leave text out.
     """
     named = NamedErrors()
-    result = Evaluation(test_set, {}, [named], evidence=True).run()
+    result = Evaluation(test_set, {}, [named], keep_texts=True).run()
     echo_findings(result.findings, strict=strict)
     (errors,) = named.by_system.values()
     certain = {n: found for n, found in errors.items() if is_certain(found)}
@@ -298,7 +305,7 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
     widths = [max(10, width + spare // 2) for width in WIDTHS]
 
     def row(index: int) -> tuple[Cell, ...]:
-        marks = result.evidence(name)[index][0].marks
+        marks = result.explanations(name)[index][0].marks
         words = marks[0].text if marks else reasons[index]
         written = segment_text(result.rows[index].hypotheses[0])
         return index + 1, _shortened(words, widths[0]), _shortened(written, widths[1])
@@ -311,7 +318,7 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
         f"{len(bad)} of {len(reasons)} segments are more likely wrong than not; "
         f"{score.metric} {score.score:.1f}{between}: {result.fitted[name].meaning}",
         signatures=scores.signatures,
-        formats=PEOPLE,
+        formats=HUMAN_FORMATS,
     )
     if worst:
         flags = replace(
@@ -320,7 +327,7 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
             rows=[row(index) for index in worst],
             notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",),
         )
-    return replace(report, tables=(flags, replace(scores, formats=ROWS | NUMBERS)))
+    return replace(report, tables=(flags, replace(scores, formats=ROW_FORMATS | NUMBER_FORMATS)))
 
 
 def _shortened(text: str, width: int) -> str:

@@ -15,7 +15,7 @@ from coverage_eval.cli.commands.compare import comparison_options, run_compariso
 from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.output import print_lines, refuse_fatal, show, warn
-from coverage_eval.cli.output_options import Output, output_to
+from coverage_eval.cli.output_options import OutputOptions, output_to
 from coverage_eval.cli.parameters import NamedText, by_name
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.core.errors import DataError
@@ -48,8 +48,8 @@ def report(
     """
     files = _by_system(maps, list(asked["systems"])) if maps else {}
     attention = {name: read_maps(file) for name, file in files.items()}
-    comparison = run_comparison(evidence=True, **asked)
-    refuse_fatal(comparison.measured.findings, strict=strict)
+    comparison = run_comparison(keep_texts=True, **asked)
+    refuse_fatal(comparison.result.findings, strict=strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])
         page = make_report(comparison, title=title, command=command, attention=attention)
@@ -57,9 +57,9 @@ def report(
         raise DataError(str(error)) from error
     print_lines([page.html], output, as_is=True)
     if output != "-":
-        show(Report((Table((), (), notes=comparison.verdict_sentences),)), Output())
+        show(Report((Table((), (), notes=comparison.verdict_sentences),)), OutputOptions())
         print_lines([wrap(f"→ {output}", sys.stdout)])
-    warn(comparison.measured.findings)
+    warn(comparison.result.findings)
 
 
 def _by_system(maps: Mapping[str, Text], systems: Sequence[str]) -> Mapping[str, str]:

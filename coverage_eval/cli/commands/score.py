@@ -7,13 +7,13 @@ from typing import Any
 
 from coverage_eval.cli.kept_rows import write_kept
 from coverage_eval.cli.output import refuse_fatal, show, warn, with_findings
-from coverage_eval.cli.output_options import ScoreOutput
-from coverage_eval.cli.score_report import score_report, segment_report, segments_of
+from coverage_eval.cli.output_options import ScoreOutputOptions
+from coverage_eval.cli.score_report import score_report, segment_report, segment_table
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
 from coverage_eval.core.files import Text
-from coverage_eval.core.machine import progress_bar
+from coverage_eval.core.progress import progress_bar
 from coverage_eval.outputs.named import NamedErrors
 from coverage_eval.registry import make_metric
 
@@ -29,7 +29,7 @@ def score(
     keep: str | None = None,
     reject: str | None = None,
     strict: bool,
-    output: ScoreOutput,
+    output: ScoreOutputOptions,
     **settings: Any,
 ) -> None:
     """Compute the score of an output, and print it.
@@ -55,13 +55,13 @@ def score(
         tokenize = settings.get("tokenize") or "none"
         features.insert(0, Documents(tokenize, settings.get("aligner"), jobs=jobs))
     texts = Texts({hyp.name: hyp}, ref, src)
-    evaluation = Evaluation(texts, {name: metric}, features, jobs, evidence=output.by_segment)
+    evaluation = Evaluation(texts, {name: metric}, features, jobs, keep_texts=output.by_segment)
     with progress_bar(f"computing {metric.name}") as progress:
         result = evaluation.run(progress)
     if output.by_segment:
         report = segment_report(
             result.score(name),
-            segments_of(result),
+            segment_table(result),
             worst=output.worst,
             show_texts=not output.sentence_level,
         )

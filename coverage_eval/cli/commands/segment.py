@@ -19,7 +19,7 @@ from coverage_eval.cli.parameters import ModelFile, TextType
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import Text
 from coverage_eval.core.formats import render_lines
-from coverage_eval.core.machine import progress_bar
+from coverage_eval.core.progress import progress_bar
 from coverage_eval.core.report import Report, Table
 
 if TYPE_CHECKING:

@@ -128,7 +128,7 @@ def segment_records(
     Raises:
         ValueError: The comparison was made from statistics alone.
     """
-    result = comparison.measured
+    result = comparison.result
     marks = [marks_of(result, system) for system in result.systems]
     linked = linking_metric(result)
     aligned: Sequence[AlignedRow] = result.answers(linked.requests()[0]) if linked else ()
@@ -151,13 +151,13 @@ def segment_records(
         yield {
             "source": source,
             "sourceWords": links and _words(row.source or "", linked.aligner.source_tokens),
-            "references": list(map(segment_text, row.known_references)),
+            "references": list(map(segment_text, row.nonblank_references)),
             "referenceWords": [
-                links and _words(text, linked.aligner.tokens) for text in row.known_references
+                links and _words(text, linked.aligner.tokens) for text in row.nonblank_references
             ],
             "referenceLinks": [
                 links and list(chain.from_iterable(links.references[number]))
-                for number in range(len(row.known_references))
+                for number in range(len(row.nonblank_references))
             ],
             "outputs": outputs,
         }

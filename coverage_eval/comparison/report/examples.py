@@ -21,7 +21,7 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
-from coverage_eval.core.report import format_figure
+from coverage_eval.core.report import format_number
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import Segment, Span, segment_text
 from fast_align_wrapper.links import Links
@@ -107,7 +107,7 @@ def find_examples(
         shown: Only the first segments are looked at.
         doubtful: Keys of metrics whose marks prove nothing.
     """
-    result = comparison.measured
+    result = comparison.result
     marked = {system: _marked_words(result, system, shown, doubtful) for system in result.systems}
     places = []
     for system, segments in marked.items():
@@ -146,7 +146,7 @@ def worst_examples(
         shown: Only the first segments are looked at.
         doubtful: Keys of metrics whose marks prove nothing.
     """
-    result = comparison.measured
+    result = comparison.result
     higher_is_better = bool(result.metrics[name].higher_is_better)
     scored = [
         (score if higher_is_better else -score, index, system)
@@ -216,12 +216,12 @@ def _is_known(word: str, known: Collection[str] | None) -> bool:
 def _examples(
     comparison: Comparison, places: Sequence[Place], doubtful: Collection[str]
 ) -> Iterator[ErrorExample]:
-    result = comparison.measured
+    result = comparison.result
     names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
     for place, links in zip(places, _links(result, places), strict=True):
         row, metric = result.rows[place.index], result.metrics[place.metric]
         texts: dict[str, Segment] = {} if row.source is None else {"source": row.source}
-        texts |= dict(zip(["reference"], row.known_references, strict=False))
+        texts |= dict(zip(["reference"], row.nonblank_references, strict=False))
         texts["output"] = row.hypotheses[result.systems.index(place.system)]
         marks = [
             (kind, mark)
@@ -237,7 +237,7 @@ def _examples(
         score = result.segment_scores(place.metric, place.system)[place.index]
         yield ErrorExample(
             place.index + 1,
-            f"{metric.segment_figure or metric.name} {format_figure(score or 0.0)}",
+            f"{metric.segment_score_name or metric.name} {format_number(score or 0.0)}",
             urlencode(view),
             _excerpts(texts, marks, links),
         )
@@ -260,7 +260,7 @@ def _links(result: Result, places: Sequence[Place]) -> Iterator[Mapping[str, Wor
         source = aligner.source_tokens.locate(row.source or "").spans
         output = aligner.tokens.locate(row.hypotheses[position]).spans
         found = {"output": WordLinks(source, output, linked.hypotheses[position])}
-        for text, links in zip(row.known_references[:1], linked.references, strict=False):
+        for text, links in zip(row.nonblank_references[:1], linked.references, strict=False):
             found["reference"] = WordLinks(source, aligner.tokens.locate(text).spans, links)
         yield found
 

@@ -96,7 +96,7 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
         ValueError: The comparison was made from statistics alone, or maps are of an unknown
             system or of other segments.
     """
-    result, options = comparison.measured, ReportOptions(**settings)
+    result, options = comparison.result, ReportOptions(**settings)
     result.require_scores()
     for system, maps in options.attention.items():
         if system not in result.systems:
@@ -120,7 +120,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     Raises:
         ValueError: There are only statistics.
     """
-    result, systems = comparison.measured, list(comparison.rows)
+    result, systems = comparison.result, list(comparison.rows)
     documents: dict[str, list[ViewedDocument]] = {}
     left_out = 0
     if matched := result.of(Documents):
@@ -190,7 +190,7 @@ def _worth(comparison: Comparison) -> str:
     if comparison.trust:
         finds = " and ".join(trust.finds for trust in comparison.trust.values())
         clauses.append(f"This model {finds}")
-    checks = comparison.measured.of(AlignedChecks)
+    checks = comparison.result.of(AlignedChecks)
     unknown = max(checks.unknown_words.values(), default=0.0) if checks else 0.0
     if unknown >= FEW_UNKNOWN:
         model = "it" if clauses else "the model"
@@ -200,12 +200,12 @@ def _worth(comparison: Comparison) -> str:
 
 def _doubtful(comparison: Comparison) -> Collection[str]:
     """Metrics whose marks prove little: there are plainer ones, or they only hint."""
-    metrics = comparison.measured.metrics
+    metrics = comparison.result.metrics
     plain = {kind.error for metric in metrics.values() if flags(metric) for kind in metric.kinds}
     doubtful = {*comparison.facts.doubts}
     for name, metric in metrics.items():
         errors = {kind.error for kind in metric.kinds}
-        is_plainer = plain & errors if comparison.measured.references else plain
+        is_plainer = plain & errors if comparison.result.references else plain
         if is_plainer and not flags(metric):
             doubtful.add(name)
     return doubtful
@@ -213,7 +213,7 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
 
 def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
     """Missing lines, then outputs of which nothing is left: system, words, and segments from 1."""
-    result = comparison.measured
+    result = comparison.result
     for system in comparison.rows:
         if lines := line_faults(result, system):
             yield system, line_phrase(lines), ()
@@ -224,7 +224,7 @@ def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
 
 def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     """The words and n-grams with most errors, without punctuation, and links to their segments."""
-    result = comparison.measured
+    result = comparison.result
     for name, what in (("dropped-words", WORDS), ("repeated-ngrams", PHRASES)):
         metrics = {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
         if not metrics or (what == WORDS and not result.has_source):
@@ -265,7 +265,7 @@ Topic = tuple[str, Sequence[str], Sequence[str]]
 
 def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     """How each score was measured."""
-    result = comparison.measured
+    result = comparison.result
     for metric in result.metrics.values():
         limits = [metric.limits] if metric.limits else []
         yield metric.name, limits, [comparison.signatures[metric.name]]
@@ -286,7 +286,7 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
 
 def _worst(comparison: Comparison) -> tuple[str, str]:
     """The metric and the system with the highest score of errors; the browser opens there."""
-    metrics, rows = comparison.measured.metrics, comparison.rows
+    metrics, rows = comparison.result.metrics, comparison.rows
     errors = {
         name
         for name, metric in metrics.items()
@@ -301,7 +301,7 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
 
 
 def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsRecord:
-    result = comparison.measured
+    result = comparison.result
     name, system = _worst(comparison)
     return {
         "worst": {"metric": result.metrics[name].name, "system": system},
@@ -311,7 +311,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
         "metrics": [
             {
                 "name": m.name,
-                "figure": m.segment_figure or m.name,
+                "figure": m.segment_score_name or m.name,
                 "higherIsBetter": m.higher_is_better,
                 "flags": flags(m),
                 "rule": result.fitted[name].flag_rule,
@@ -328,7 +328,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
 def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
     """The kinds of marks, the plainest first; those that prove little are shown on demand."""
     doubtful = _doubtful(comparison)
-    of_metrics = marking(comparison.measured).items()
+    of_metrics = marking(comparison.result).items()
     for name, kinds in sorted(of_metrics, key=lambda item: item[1][0].error_threshold):
         for kind in {kind.key: kind for kind in kinds}.values():
             yield {
@@ -346,7 +346,7 @@ def _blocks(
     comparison: Comparison, options: ReportOptions, shown: int
 ) -> Iterator[tuple[str, Any]]:
     """The segments that are shown, in blocks, and their scores and flags."""
-    result = comparison.measured
+    result = comparison.result
     records = islice(segment_records(comparison, options.attention), shown)
     for number, block in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         yield f"segments/{number}", block

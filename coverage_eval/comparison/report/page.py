@@ -1,6 +1,6 @@
 """HTML files from templates, which need no network or server; a policy lets only our script run.
 
-Documents are shown side by side, source and output, with gaps where lines are missing.
+Documents are shown side by column_alignment, source and output, with gaps where lines are missing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.escapes import escape_controls
-from coverage_eval.core.layout import cell_lines, side
+from coverage_eval.core.layout import cell_lines, column_alignment
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
@@ -77,7 +77,7 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
     )
     environment.filters |= {
         "lines": lambda cell: cell_lines(cell, _DIGITS),
-        "numeric": lambda table: [side(column) == "right" for column in table.kinds],
+        "numeric": lambda table: [column_alignment(column) == "right" for column in table.kinds],
     }
     assets = files("coverage_eval.comparison.report") / "assets"
     code = (assets / script).read_text("utf-8")

@@ -9,7 +9,7 @@ from itertools import product
 from coverage_eval.comparison.evidence import flagged_segments, flags
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.metric import interval_ends
-from coverage_eval.core.report import SIGNIFICANT, format_figure, format_p
+from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
         comparison: The systems.
         deciding: The key of the metric by which they are sorted.
     """
-    result = comparison.measured
+    result = comparison.result
     metrics = result.metrics
     ends = {name: _axis_ends(comparison, name) for name in metrics}
     arrows = {True: " ↑", False: " ↓", None: ""}
@@ -118,7 +118,7 @@ def _axis_ends(comparison: Comparison, name: str) -> tuple[float, float]:
     for cells in comparison.rows.values():
         score = cells[name].score
         found += [score.score, *(end for end in interval_ends(score.interval) if end is not None)]
-    if comparison.measured.metrics[name].higher_is_better is False:
+    if comparison.result.metrics[name].higher_is_better is False:
         found.append(0.0)
     ticks = MaxNLocator(nbins=4).tick_values(min(found), max(found))
     return float(ticks[0]), float(ticks[-1])
@@ -135,12 +135,12 @@ def _draw(
     )
     p_value, details = cell.adjusted, []
     if low is not None and high is not None:
-        details.append(f"95% interval {format_figure(low)} to {format_figure(high)}")
+        details.append(f"95% interval {format_number(low)} to {format_number(high)}")
     if p_value is not None:
         details.append(f"{format_p(p_value)} against the baseline")
     is_significant = has_say and p_value is not None and p_value < SIGNIFICANT
     return DrawnScore(
-        format_figure(cell.score.score),
+        format_number(cell.score.score),
         dot,
         left,
         right,

@@ -337,7 +337,7 @@ class FittedMETEOR(Fitted):
     def matches(self, row: Row, hypothesis: Segment, pair: _AlignedPair) -> list[MeteorMatch]:
         """All matches of a hypothesis with its best reference, in the order of the reference."""
         hyp = self._locate(hypothesis, pair.hypothesis)
-        ref = self._locate(row.known_references[pair.best], pair.reference)
+        ref = self._locate(row.nonblank_references[pair.best], pair.reference)
         matches = []
         for position, (start, length, reference_length, module) in pair.matches:
             end, reference_end = start + length, position + reference_length
@@ -372,7 +372,7 @@ class FittedMETEOR(Fitted):
         table = open_index(self.index, os.getpid()) if self.index else None
         pairs = []
         for row in rows:
-            references = list(map(self._split, row.known_references))
+            references = list(map(self._split, row.nonblank_references))
             for text in row.hypotheses:
                 hypothesis = self._split(text)
                 choices = [self._align(hypothesis, reference, table) for reference in references]

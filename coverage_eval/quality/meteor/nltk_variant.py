@@ -135,7 +135,7 @@ class FittedNLTKMeteor(Fitted):
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
             [
-                max(_score(text, reference) for reference in row.known_references)
+                max(_score(text, reference) for reference in row.nonblank_references)
                 for text in row.hypotheses
             ]
             for row in batch.rows

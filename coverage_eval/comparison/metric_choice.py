@@ -12,8 +12,8 @@ from coverage_eval.core.checks import SampledText
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
-from coverage_eval.core.machine import Progress, no_progress
 from coverage_eval.core.metric import Metric
+from coverage_eval.core.progress import Progress, no_progress
 from coverage_eval.core.result import Result
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
@@ -22,7 +22,7 @@ from coverage_eval.outputs.named import NamedErrors
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 
 
-class Columns(Feature):
+class MetricChoice(Feature):
     """Chooses the metrics of a comparison, and says what it left out.
 
     Args:
@@ -87,17 +87,17 @@ class Columns(Feature):
         """The columns of the paper's Table 1 that the texts and the aligner allow."""
         aligner = self._aligner
         if isinstance(aligner, AlignerSettings):
-            covers = aligner.model is not None
-            aligns = covers or bool(aligner.ref_links or aligner.links)
+            has_coverages = aligner.model is not None
+            has_links = has_coverages or bool(aligner.ref_links or aligner.links)
         else:
-            aligns, covers = aligner is not None, isinstance(aligner, ModelAligner)
+            has_links, has_coverages = aligner is not None, isinstance(aligner, ModelAligner)
         has_references = bool(self._texts.references)
         names, missing = default_metrics(
-            aligns=aligns,
-            covers=covers,
-            referenced=has_references,
-            several=len(self._texts.systems) + len(self._texts.peers) > 1,
-            documents=bool(self._documents),
+            has_links=has_links,
+            has_coverages=has_coverages,
+            has_references=has_references,
+            has_several_outputs=len(self._texts.systems) + len(self._texts.peers) > 1,
+            are_documents=bool(self._documents),
         )
         if missing:
             self._notes.append(f"no METEOR in the table: {missing}")
@@ -110,13 +110,13 @@ class Columns(Feature):
         return list(names)
 
     def evaluate(
-        self, *, jobs: int = 1, evidence: bool = True, progress: Progress = no_progress
+        self, *, jobs: int = 1, keep_texts: bool = True, progress: Progress = no_progress
     ) -> Result:
         """Score the texts by the chosen metrics, and look for errors that have a name.
 
         Args:
             jobs: Number of processes for metrics of text.
-            evidence: Whether to keep the texts, so that the result can give evidence.
+            keep_texts: Whether to keep the texts, so that the result can explain scores.
             progress: Where to report the share of the work that is done.
 
         Raises:
@@ -124,7 +124,7 @@ class Columns(Feature):
                 :meth:`coverage_eval.core.evaluation.Evaluation.run` and :meth:`choose`.
         """
         features = [*self._documents, self, self._named]
-        evaluation = Evaluation(self._texts, self.choose, features, jobs, evidence)
+        evaluation = Evaluation(self._texts, self.choose, features, jobs, keep_texts)
         return evaluation.run(progress)
 
     def choose(self, sample: RowSample) -> dict[str, Metric]:

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.outputs.named import NamedErrorFinder
-from coverage_eval.repetition.figures import (
+from coverage_eval.repetition.loops import MIN_AT_END, PIECES, LoopDetector, find_loop
+from coverage_eval.repetition.other_metrics import (
     TNG,
     CompressionRatio,
     LengthRatio,
     SeqRep,
     TailLoop,
 )
-from coverage_eval.repetition.loops import MIN_AT_END, PIECES, LoopDetector, find_loop
 
 TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".join), min_size=1)
 

@@ -99,7 +99,7 @@ _FIELDS = {
 """Forms of lines that all have ``|||``, and what to do."""
 
 
-def what_it_is(beginning: bytes, path: object) -> str | None:
+def identify_file(beginning: bytes, path: object) -> str | None:
     """What a file is that is no text of lines, with what to type; None if it may be text.
 
     Args:
@@ -141,7 +141,7 @@ def _markup(beginning: str, first: str) -> str | None:
     return next(_MARKUP[name.lower()] for name in (*elements, "?xml") if name.lower() in _MARKUP)
 
 
-def what_its_lines_are(lines: Sequence[str], path: object) -> str | None:
+def identify_lines(lines: Sequence[str], path: object) -> str | None:
     """What the first lines of a file are if they are no segments; None if they may be."""
     lines = [line for line in lines if line.strip()]
     for form, advice in _LINES.items():
