@@ -107,13 +107,11 @@ def find_candidates(
     Args:
         hypothesis: The words of the hypothesis.
         reference: The words of the reference.
-        modules: The matchers to run, in ascending order. Equal segments get only exact matches.
+        modules: The matchers to run, in ascending order.
 
     Returns:
         One list per reference position.
     """
-    if hypothesis == reference:
-        modules = [EXACT]
     by_key: dict[int, list[int]] = {}
     by_stem: dict[int, list[int]] = {}
     by_word: dict[Word, list[int]] = {}

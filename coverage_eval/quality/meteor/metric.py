@@ -387,8 +387,10 @@ class FittedMETEOR(Fitted):
         self, hypothesis: list[str], reference: list[str], table: PhraseTable | None
     ) -> _AlignedPair:
         hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
-        candidates = find_candidates(hyp, ref, range(VARIANTS[self.metric.variant]))
-        if table and hyp != ref and not is_too_long(candidates):
+        is_equal = hyp == ref  # equal segments get only exact matches
+        modules = [EXACT] if is_equal else range(VARIANTS[self.metric.variant])
+        candidates = find_candidates(hyp, ref, modules)
+        if table and not is_equal and not is_too_long(candidates):
             phrases = find_paraphrases(table, hypothesis, reference)
             for here, more in zip(candidates, phrases, strict=True):
                 here.extend(more)

@@ -10,6 +10,7 @@ NLTK's own copy (35 of 3,399 in a trial; the mean differed by 0.0002).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.metric import Fitted, Measure
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
@@ -116,20 +118,15 @@ class NLTKMeteor(TextMetric):
 
     def fit(self, sample: RowSample) -> FittedNLTKMeteor:
         """Return what counts, which doubts texts that are not English, or not tokenised."""
-        return FittedNLTKMeteor(self, sample)
+        return FittedNLTKMeteor(self, check_english(sample) + check_tokenised(sample))
 
 
+@dataclass(eq=False)
 class FittedNLTKMeteor(Fitted):
-    """NLTK's METEOR of some texts.
+    """NLTK's METEOR of some texts."""
 
-    Args:
-        metric: The settings.
-        sample: The texts, whose references should be English, as WordNet is.
-    """
-
-    def __init__(self, metric: NLTKMeteor, sample: RowSample) -> None:
-        self.metric = metric
-        self.findings = check_english(sample) + check_tokenised(sample)
+    metric: NLTKMeteor
+    findings: Sequence[Finding]
 
     def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""

@@ -232,30 +232,25 @@ _NOT_L = f"[^{_LETTERS}]"
 
 _MARKS = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "`": "'"})
 
-_SUBSTITUTIONS = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        ("\u2013", " - "),
-        (f"([^{_LETTERS}0-9 \t\n\x0b\f\r.',-])", r" \1 "),
-        (r"(\.{2,})", r" \1 "),
-        ("([^0-9]),([^0-9])", r"\1 , \2"),
-        ("([0-9]),([^0-9])", r"\1 , \2"),
-        ("([^0-9]),([0-9])", r"\1 , \2"),
-        ("--", "-"),
-        ("''", ' " '),
-        (f"({_NOT_L})'({_NOT_L})", r"\1 ' \2"),
-        (f"([^{_LETTERS}0-9])'({_L})", r"\1 ' \2"),
-        (f"({_L})'({_NOT_L})", r"\1 ' \2"),
-        (f"({_L})'({_L})", r"\1 '\2"),
-        ("([0-9])'s", r"\1 's"),
-        (f"([{_LETTERS}0-9.])-([{_LETTERS}0-9])", r"\1 \2"),
-    )
+_SUBSTITUTIONS = (
+    ("\u2013", " - "),
+    (f"([^{_LETTERS}0-9 \t\n\x0b\f\r.',-])", r" \1 "),
+    (r"(\.{2,})", r" \1 "),
+    ("([^0-9]),([^0-9])", r"\1 , \2"),
+    ("([0-9]),([^0-9])", r"\1 , \2"),
+    ("([^0-9]),([0-9])", r"\1 , \2"),
+    ("--", "-"),
+    ("''", ' " '),
+    (f"({_NOT_L})'({_NOT_L})", r"\1 ' \2"),
+    (f"([^{_LETTERS}0-9])'({_L})", r"\1 ' \2"),
+    (f"({_L})'({_NOT_L})", r"\1 ' \2"),
+    (f"({_L})'({_L})", r"\1 '\2"),
+    ("([0-9])'s", r"\1 's"),
+    (f"([{_LETTERS}0-9.])-([{_LETTERS}0-9])", r"\1 \2"),
 )
 
 # What Java's String.trim removes: the space and all control characters below it.
 _TRIMMED = "".join(map(chr, range(33)))
-_LETTER = re.compile(_L)
-_SPACE = re.compile(r"\s")
 
 
 def normalize(text: str) -> str:
@@ -263,9 +258,9 @@ def normalize(text: str) -> str:
 
     All white space is a space first: Meteor itself splits some of it only later, or not at all.
     """
-    text = _SPACE.sub(" ", f" {text} ").translate(_MARKS)
+    text = re.sub(r"\s", " ", f" {text} ").translate(_MARKS)
     for pattern, replacement in _SUBSTITUTIONS:
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     words = text.split()
     text = " ".join(
         _separate_full_stop(word, following)
@@ -279,7 +274,7 @@ def _separate_full_stop(word: str, following: str) -> str:
     stem = word[:-1]
     if not word.endswith(".") or not stem.strip("."):
         return word
-    if "." in stem and _LETTER.search(stem):
+    if "." in stem and re.search(_L, stem):
         return word.replace(".", "")
     numeric_only = _read_nonbreaking_prefixes().get(stem)
     first = following[:1]
