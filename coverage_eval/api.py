@@ -20,7 +20,7 @@ from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.output_errors import OutputErrors
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
 
@@ -60,7 +60,7 @@ def _score(
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
     aligner = getattr(metric, "aligner", None)
-    features: list[Feature] = [NamedErrors(aligner)]
+    features: list[Feature] = [OutputErrors(aligner)]
     if unaligned:
         from coverage_eval.documents.feature import Documents
 

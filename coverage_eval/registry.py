@@ -116,7 +116,7 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
     if "aligner" in known and "aligner" not in chosen:
         raise ValueError(f"{kind.name} needs an aligner: the source text, and a model or links")
     metric = kind(**chosen)
-    metric.sign(references=0)  # report a missing package before any text is read
+    metric.signature_for(references=0)  # report a missing package before any text is read
     return metric
 
 

@@ -103,7 +103,7 @@ class Job:
         return self._fit(self._sample(), aligner)
 
     def _fit(self, sample: RowSample, aligner: ModelAligner | None) -> dict[str, Fitted]:
-        words = {"source_tokens": aligner.source_tokens} if aligner else {}
+        words = {"source_tokenizer": aligner.source_tokenizer} if aligner else {}
         metrics = {
             name: make_metric(name, {"aligner": aligner, **words, **self.settings.get(name, {})})
             for name in self.metrics
@@ -168,7 +168,7 @@ class Job:
                 rows = list(self._rows(batch))
                 if isinstance(aligner, ModelAligner):
                     sources = [row.source or "" for row in rows]
-                    tokens = (aligner.source_tokens, aligner.tokens)
+                    tokens = (aligner.source_tokenizer, aligner.tokenizer)
                     texts = [(*row.hypotheses, *row.references) for row in rows]
                     for text in zip(*texts, strict=True):
                         require_tokenised(tokenized_by_user(aligner.model), tokens, sources, text)
@@ -312,7 +312,7 @@ def corpus_scores(scored: DataFrame, job: Job, model: str | None = None) -> dict
     for name, metric in metrics.items():
         values = [[row[f"{name} {statistic}"] or 0 for statistic in metric.statistic_names]]
         statistics = np.array(values, metric.statistic_type)
-        signature = fitted[name].sign(references=len(job.references))
+        signature = fitted[name].signature_for(references=len(job.references))
         scores[name] = metric.score(statistics, signature)
     return scores
 

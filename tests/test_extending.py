@@ -222,13 +222,13 @@ class Shout(TokenMetric):
     wording: ClassVar[Wording | None] = Wording("shouts less", "shouts")
 
     def count(self, batch):
-        texts = [[self.tokens(text) for text in row.hypotheses] for row in batch.rows]
+        texts = [[self.tokenizer(text) for text in row.hypotheses] for row in batch.rows]
         found = [[(sum(map(str.isupper, words)), len(words)) for words in row] for row in texts]
         return np.array(found, dtype=np.int64).swapaxes(0, 1)
 
     def explain(self, batch):
         for row in batch.rows:
-            words = map(self.tokens.locate, row.hypotheses)
+            words = map(self.tokenizer.locate, row.hypotheses)
             yield tuple(Explanation(tuple(self._marks(item))) for item in words)
 
     def _marks(self, words):

@@ -52,9 +52,9 @@ class Aligner(ABC):
 
     symmetrize: str
     sink: bool
-    tokens: Tokenizer
+    tokenizer: Tokenizer
     """The tokeniser of references and hypotheses."""
-    source_tokens: Tokenizer
+    source_tokenizer: Tokenizer
     """The tokeniser of sources."""
 
     @staticmethod
@@ -105,10 +105,10 @@ class Aligner(ABC):
         from fast_align_wrapper.aligner import FastAlign
 
         target_tokens = Tokenizer(tokenize or "none", True, stem)
-        source_tokens = Tokenizer(src_tokenize or tokenize or "none", True, stem)
+        source_tokenizer = Tokenizer(src_tokenize or tokenize or "none", True, stem)
         notes: dict[str, Any] = {}
         tokens = tokenize_pairs(
-            pairs, source_tokens, target_tokens,
+            pairs, source_tokenizer, target_tokens,
             sink=sink, notes=notes, recognise=tokenize is None,
         )  # fmt: skip
         model = FastAlign.train(tokens, notes=notes, **options)
@@ -233,7 +233,7 @@ class ModelAligner(Aligner):
         self.model = model
         self.symmetrize = symmetrize
         self.sink = sink
-        self.source_tokens, self.tokens = noted_tokenizers(model)
+        self.source_tokenizer, self.tokenizer = noted_tokenizers(model)
         trained_with_sink = bool(model.manifest.notes.get("sink", False))
         if sink != trained_with_sink:
             message = (
@@ -284,13 +284,13 @@ class ModelAligner(Aligner):
         for row in rows:
             if row.source is None:
                 raise DataError("the source text is needed to align it; give it with --src")
-            source = self.source_tokens(row.source)
+            source = self.source_tokenizer(row.source)
             first = row.nonblank_references if references else ()
             texts = (*first, *row.hypotheses, *(row.peers if peers else ()))
             yield TokenRow(
                 source,
                 [*source, ALIGNED_SINK] if self.sink else source,
-                [self.tokens(text) for text in texts],
+                [self.tokenizer(text) for text in texts],
                 len(first),
             )
 
@@ -301,8 +301,8 @@ class ModelAligner(Aligner):
         # model's hash does not cover that. Signatures have no spaces or brackets, unlike
         # "fast_align (coverage-eval) 0.1.0".
         version = find_fast_align().version or "fast_align"
-        words = dict(self.tokens.settings)
-        for name, value in self.source_tokens.settings.items():
+        words = dict(self.tokenizer.settings)
+        for name, value in self.source_tokenizer.settings.items():
             words[name] = value if value == words[name] else f"{value}>{words[name]}"
         return {
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
@@ -348,7 +348,7 @@ class ExternalLinks(Aligner):
         self._hypotheses = LinkText.several(src_hyp, "links of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.sink = sink
-        self.tokens = self.source_tokens = Tokenizer()
+        self.tokenizer = self.source_tokenizer = Tokenizer()
 
     @property
     def link_texts(self) -> list[LinkText]:
@@ -381,7 +381,7 @@ class ExternalLinks(Aligner):
             "aligner": "given",
             "links": "+".join(",".join(text.digest for text in side) for side in sides),
             "sink": bool(self.sink),
-            **self.tokens.settings,
+            **self.tokenizer.settings,
         }
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
@@ -397,7 +397,7 @@ class ExternalLinks(Aligner):
             together = zip_lines(names, [rows, *texts])
         split = len(self._references)
         for row, *of_texts in together:
-            source = None if row.source is None else self.source_tokens(row.source)
+            source = None if row.source is None else self.source_tokenizer(row.source)
             targets = [None] * len(texts) if compat else self._target_lengths(row)
             for text, (number, links), target in zip(texts, of_texts, targets, strict=True):
                 length = None if source is None else len(source) + self.sink
@@ -420,7 +420,7 @@ class ExternalLinks(Aligner):
                 f"there are links of {linked[0]} references and {linked[1]} hypotheses, but "
                 f"{counts[0]} references and {counts[1]} hypotheses"
             )
-        return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
+        return [len(self.tokenizer(text)) for text in (*row.references, *row.hypotheses)]
 
 
 def check_aligner(aligner: object) -> None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # importing the aligner takes longer than the checks
 
 
 @dataclass(eq=False)
-class AlignedChecks(TextChecks):
+class AlignmentChecks(TextChecks):
     """Looks for mistakes in texts that are aligned.
 
     Attributes:
@@ -55,27 +55,25 @@ class AlignedChecks(TextChecks):
     aligner: Aligner
     unknown_words: dict[str, float] = field(default_factory=dict, init=False)
 
-    def findings(self, sample: RowSample, words: Tokenizer | None = None) -> list[Finding]:
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None = None) -> list[Finding]:
         """Return what looks wrong, by the model, too; each finding is in one text.
 
         Args:
             sample: A sample of the texts.
-            words: Splits them into the words that are counted; by default, the aligner's tokens
-                are.
+            tokenizer: Splits them into the words that are counted; by default the aligner's.
 
         Raises:
             AlignerError: The aligner failed.
         """
-        aligner, has_tokenizer = self.aligner, words is not None
-        words = words or aligner.tokens
+        aligner, split = self.aligner, tokenizer or self.aligner.tokenizer
         # Both sides are compared in the same case, whatever the model's case.
-        source_words = replace(aligner.source_tokens, lowercase=words.lowercase)
-        texts = SampledTexts.tokenize(sample, words, source_words)
-        texts = replace(texts, has_tokenizer=has_tokenizer)
+        split_source = replace(aligner.source_tokenizer, lowercase=split.lowercase)
+        texts = SampledTexts.tokenize(sample, split, split_source)
+        texts = replace(texts, has_tokenizer=tokenizer is not None)
         found = run_checks(WRITTEN_CHECKS, SampledTexts.tokenize(sample, tokenize, tokenize))
         found += run_checks([*WORD_CHECKS, Check(look_for_unsegmented_words)], texts)
         if isinstance(aligner, ModelAligner) and sample.source is not None:
-            of_model = SampledTexts.tokenize(sample, aligner.tokens, aligner.source_tokens)
+            of_model = SampledTexts.tokenize(sample, aligner.tokenizer, aligner.source_tokenizer)
             found += run_checks(MODEL_CHECKS, of_model, aligner.model)
             self.unknown_words = unknown_words(aligner.model, of_model)
             self.details = {"model": self.unknown_words}
@@ -162,7 +160,9 @@ def unknown_words(model: FastAlign, texts: SampledTexts) -> dict[str, float]:
 
 def _unknown(text: SampledText, words: frozenset[str]) -> float:
     """Share of a text's tokens that are not among these words."""
-    return sum(n for token, n in text.counts.items() if token not in words) / max(text.tokens, 1)
+    return sum(n for token, n in text.counts.items() if token not in words) / max(
+        text.token_count, 1
+    )
 
 
 SWAPPED = 0.2
@@ -180,7 +180,7 @@ def look_for_swapped_sides(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
     known = model.vocabulary()
     sides = ((source, 0), (target, 1))
     gains = [_unknown(text, known[side]) - _unknown(text, known[1 - side]) for text, side in sides]
-    if min(gains) > SWAPPED and min(source.tokens, target.tokens) >= MIN_TOKENS:
+    if min(gains) > SWAPPED and min(source.token_count, target.token_count) >= MIN_TOKENS:
         yield Finding.of_text(
             source.name,
             f"the model knows its words, and those of {target.name}, as the other language's",

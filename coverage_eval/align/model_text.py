@@ -76,7 +76,7 @@ def strict_pairs(
 
 def tokenize_pairs(
     pairs: Iterable[tuple[Segment, ...]],
-    source_tokens: Tokenizer,
+    source_tokenizer: Tokenizer,
     target_tokens: Tokenizer,
     *,
     sink: bool,
@@ -87,7 +87,7 @@ def tokenize_pairs(
 
     Args:
         pairs: Source and target of each segment.
-        source_tokens: The tokeniser of sources.
+        source_tokenizer: The tokeniser of sources.
         target_tokens: The tokeniser of targets, with the same stems.
         sink: Whether to append a sink to every source.
         notes: Filled with what the model notes; complete after the last pair.
@@ -100,14 +100,14 @@ def tokenize_pairs(
         for pair in block:
             sample.add(pair)
         raw_sources, raw_targets = zip(*block, strict=True)
-        sources, targets = source_tokens.spaced(raw_sources), target_tokens.spaced(raw_targets)
+        sources, targets = source_tokenizer.spaced(raw_sources), target_tokens.spaced(raw_targets)
         if sink:
             sources = [[*tokenize(source), ALIGNED_SINK] for source in sources]
         # Not simply `sink`, because the sources themselves may end in sinks.
         has_sink = has_sink and all(map(_may_end_in_sink, sources, targets))
         yield from zip(sources, targets, strict=True)
     sides = list(zip(*sample.rows, strict=True)) or [(), ()]
-    names = [source_tokens.name, target_tokens.name]
+    names = [source_tokenizer.name, target_tokens.name]
     for index, side in enumerate(sides):
         if recognise and names[index] == "none":
             names[index] = detect_tokenizer(side)
@@ -183,20 +183,20 @@ def tokenized_by_user(model: FastAlign) -> tuple[bool, bool]:
 
 
 def require_tokenised(
-    by_user: Sequence[bool], tokens: Sequence[Tokenizer], *texts: Iterable[Segment]
+    by_user: Sequence[bool], tokenizers: Sequence[Tokenizer], *texts: Iterable[Segment]
 ) -> None:
     """Raise if text is not tokenised, for a model of text that the user tokenised.
 
     Args:
         by_user: What :func:`tokenized_by_user` says of the model.
-        tokens: The tokenisers of source and output.
+        tokenizers: Those of source and output.
         texts: Segments of the source, and of an output.
 
     Raises:
         DataError: What is not tokenised, and what to do.
     """
     names = ("the source", "the output")
-    for name, is_by_user, tokenizer, text in zip(names, by_user, tokens, texts, strict=True):
+    for name, is_by_user, tokenizer, text in zip(names, by_user, tokenizers, texts, strict=True):
         if not is_by_user:
             continue
         if reason := why_not_tokenised(SampledText(name, list(map(tokenizer, text)))):

@@ -50,7 +50,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
         f"{LENGTHS[-1]}+",
     ]
     columns = result.of(MetricChoice)
-    tokens = columns.source_tokens if columns else Tokenizer()
+    tokens = columns.source_tokenizer if columns else Tokenizer()
     lengths = [len(tokens(row.source or "")) for row in result.rows]
     numbers = np.searchsorted(LENGTHS, lengths, side="right") - 1
     rows = []

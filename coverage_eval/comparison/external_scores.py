@@ -134,7 +134,7 @@ class ExternalScores(TextMetric):
         }
         return FittedScores(self, values)
 
-    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
+    def signature_for(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
         return _sign(self.name, self.values)
 
@@ -155,7 +155,7 @@ class FittedScores(Fitted):
         self.values = values
         self.findings = [*_missing_scores(metric, values), *_unknown_direction(metric)]
 
-    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
+    def signature_for(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
         return _sign(self.metric.name, self.values)
 

@@ -21,14 +21,14 @@ from coverage_eval.core.report import DECISIVE, SIGNIFICANT
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.named import GUESSES, KINDS, NamedErrors, main_error
+from coverage_eval.outputs.output_errors import GUESSES, KINDS, OutputErrors, main_error
 
 if TYPE_CHECKING:
     from coverage_eval.comparison.pairs import PairTests
     from coverage_eval.coverage.trust import Trust
 
 MANY_OUTPUTS = 0.02
-"""Share of outputs with a named error, or of missing lines, from which on few other errors are no
+"""Share of outputs with an output error, or of missing lines, from which on few other errors are no
 merit."""
 
 PADDING = frozenset({"loop", "preamble", "note", "special-token"})
@@ -272,7 +272,7 @@ def collect_facts(
         tested: The tests of all pairs by all columns.
         trust: How far metrics can be believed.
     """
-    referenced = result.references > 0
+    referenced = result.num_references > 0
     metrics = {
         name: metric
         for name, metric in result.metrics.items()
@@ -379,7 +379,7 @@ def unusable_systems(result: Result) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(texts)))
 
 
-_DISQUALIFYING = frozenset({CheckId.FAR_OUTPUT, CheckId.SAME_AS_REFERENCE})
+_DISQUALIFYING = frozenset({CheckId.OUTLIER, CheckId.SAME_AS_REFERENCE})
 
 
 def _collect_faults(
@@ -436,7 +436,7 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     Empty outputs of documents are missing lines.
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
-    named, are_documents = result.of(NamedErrors), result.of(Documents) is not None
+    named, are_documents = result.of(OutputErrors), result.of(Documents) is not None
     for segment, errors in named.by_system[system].items() if named else ():
         kind = main_error(errors).kind
         if kind in found and not (kind == "empty" and are_documents):

@@ -18,7 +18,7 @@ from coverage_eval.core.result import Result
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer
 from coverage_eval.core.word_checks import why_untokenised
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.output_errors import OutputErrors
 from coverage_eval.registry import default_metrics, make_metric, metric_class
 
 
@@ -40,7 +40,7 @@ class MetricChoice(Feature):
         documents: Cuts outputs of other lines than their source, if they have other lines.
 
     Attributes:
-        source_tokens: The tokeniser that counts a source's words; :meth:`choose` sets it.
+        source_tokenizer: The tokeniser that counts a source's words; :meth:`choose` sets it.
 
     Raises:
         TypeError: A metric that is neither name nor object, or something else than an aligner.
@@ -68,9 +68,9 @@ class MetricChoice(Feature):
         self._lowercase = lowercase
         self._documents = documents
         self._is_raw = False
-        self._named = NamedErrors()
+        self._output_errors = OutputErrors()
         self._notes: list[str] = []
-        self.source_tokens = Tokenizer()
+        self.source_tokenizer = Tokenizer()
         self._is_default = metrics is None
         if metrics is None:
             self.metrics: list[str | Metric] = self._default_metrics()
@@ -123,7 +123,7 @@ class MetricChoice(Feature):
             DataError, TypeError, ValueError, AlignerError: As
                 :meth:`coverage_eval.core.evaluation.Evaluation.run` and :meth:`choose`.
         """
-        features = [*self._documents, self, self._named]
+        features = [*self._documents, self, self._output_errors]
         evaluation = Evaluation(self._texts, self.choose, features, jobs, keep_texts)
         return evaluation.run(progress)
 
@@ -165,24 +165,24 @@ class MetricChoice(Feature):
         if done:
             note = f"the texts are not tokenised: {', and '.join(done)}"
             self._notes.append(f"{note} (--tokenize none turns this off)")
-        self._named.aligner = aligner or aligner_of([*chosen, *self._others.values()])
+        self._output_errors.aligner = aligner or aligner_of([*chosen, *self._others.values()])
         tokens = Tokenizer(tokenize, self._lowercase)
-        self.source_tokens = aligner.source_tokens if aligner else tokens
+        self.source_tokenizer = aligner.source_tokenizer if aligner else tokens
         return dict(zip(names, [*chosen, *self._others.values()], strict=True))
 
     def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
         if isinstance(metric, Metric):
             return metric
         tokens = Tokenizer(tokenize or "none", self._lowercase)
-        source_tokens = aligner.source_tokens if aligner else tokens
-        settings: dict[str, Any] = {"aligner": aligner, "source_tokens": source_tokens}
+        source_tokenizer = aligner.source_tokenizer if aligner else tokens
+        settings: dict[str, Any] = {"aligner": aligner, "source_tokenizer": source_tokenizer}
         # Only the user's choice is for BLEU and TER, too.
         settings |= {"tokenize": self._tokenize, "norm": self._is_raw}
         if issubclass(metric_class(metric), TokenMetric):
             settings |= {"tokenize": tokenize, "lowercase": self._lowercase}
         return make_metric(metric, settings)
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
         """Notes of metrics that are left out because they do not fit the texts."""
         return [Finding(note, Severity.NOTE) for note in self._notes]
 
@@ -214,6 +214,6 @@ def fit_words(aligner: Aligner | None) -> str:
     It is that of the aligner's model; without a model, or with a model that names no tokeniser,
     ``13a``. Given links count words separated by spaces.
     """
-    if aligner is None or (isinstance(aligner, ModelAligner) and aligner.tokens.name == "none"):
+    if aligner is None or (isinstance(aligner, ModelAligner) and aligner.tokenizer.name == "none"):
         return "13a"
-    return aligner.tokens.name if isinstance(aligner, ModelAligner) else "none"
+    return aligner.tokenizer.name if isinstance(aligner, ModelAligner) else "none"

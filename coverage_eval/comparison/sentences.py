@@ -20,7 +20,7 @@ from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reaso
 from coverage_eval.core.checks import percent
 from coverage_eval.core.metric import Measure
 from coverage_eval.core.report import DECISIVE, format_number, format_p
-from coverage_eval.outputs.named import KINDS
+from coverage_eval.outputs.output_errors import KINDS
 
 MAX_SENTENCES = 3
 """Sentences of a verdict, at most."""

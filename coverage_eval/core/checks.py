@@ -27,7 +27,7 @@ from coverage_eval.core.tokenizers import Segment
 TokenizedText: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
 
-Tokens: TypeAlias = Callable[[Segment], Sequence[str]]
+TokenizerFunction: TypeAlias = Callable[[Segment], Sequence[str]]
 """Splits a segment into tokens."""
 
 MIN_SEGMENTS = 20
@@ -47,7 +47,7 @@ class SampledText:
         name: The name of its system or file.
         rows: The tokens of each segment.
         counts: How often each token occurs.
-        tokens: Number of tokens.
+        token_count: Number of tokens.
         has_enough: Whether enough segments have tokens for shares to mean something.
     """
 
@@ -55,7 +55,7 @@ class SampledText:
         self.name = name
         self.rows = rows
         self.counts = Counter(chain.from_iterable(rows))
-        self.tokens = self.counts.total()
+        self.token_count = self.counts.total()
         self.has_enough = sum(map(bool, rows)) >= MIN_SEGMENTS
 
     @cached_property
@@ -89,31 +89,35 @@ class SampledTexts:
     has_tokenizer: bool = False
 
     @classmethod
-    def tokenize(cls, sample: RowSample, tokens: Tokens, source_tokens: Tokens) -> SampledTexts:
+    def tokenize(
+        cls, sample: RowSample, tokenizer: TokenizerFunction, source_tokenizer: TokenizerFunction
+    ) -> SampledTexts:
         """Tokenise the rows of a sample.
 
         Args:
             sample: The texts. Peers are checked like hypotheses, and a file that is named as a
                 reference twice is one text.
-            tokens: Splits a hypothesis or a reference into words.
-            source_tokens: Splits a source into words.
+            tokenizer: Splits a hypothesis or a reference into words.
+            source_tokenizer: Splits a source into words.
         """
         rows = sample.rows
         hypotheses = [
-            SampledText(name, [tokens(row.hypotheses[index]) for row in rows])
+            SampledText(name, [tokenizer(row.hypotheses[index]) for row in rows])
             for index, name in enumerate(sample.systems)
         ]
         hypotheses += [
-            SampledText(name, [tokens(row.peers[index]) for row in rows])
+            SampledText(name, [tokenizer(row.peers[index]) for row in rows])
             for index, name in enumerate(sample.peers)
         ]
         references = {
-            name: SampledText(name, [tokens(row.references[index]) for row in rows])
+            name: SampledText(name, [tokenizer(row.references[index]) for row in rows])
             for index, name in enumerate(sample.references)
         }
         source = None
         if sample.source is not None:
-            source = SampledText(sample.source, [source_tokens(row.source or "") for row in rows])
+            source = SampledText(
+                sample.source, [source_tokenizer(row.source or "") for row in rows]
+            )
         return cls(hypotheses, list(references.values()), source, sample.lines)
 
     @cached_property
@@ -157,7 +161,7 @@ class Check:
         look: Gives what it finds in some texts, each finding in one text; checks of a model also
             take the model.
         min_segments: Segments of the sample.
-        min_tokens: Tokens of the longest text.
+        min_tokens: TokenizerFunction of the longest text.
         needs_references: Whether it compares with a reference.
         needs_source: Whether it compares with the source.
     """
@@ -178,7 +182,7 @@ def run_checks(checks: Iterable[Check], texts: SampledTexts, *model: object) -> 
         *model: The model, if the checks look at it.
     """
     found: list[Finding] = []
-    longest = max((text.tokens for text in texts.all), default=0)
+    longest = max((text.token_count for text in texts.all), default=0)
     for check in checks:
         if len(texts.lines) < check.min_segments or longest < check.min_tokens:
             continue

@@ -90,12 +90,12 @@ class Severity(IntEnum):
 class CheckId(IntEnum):
     """What checks find. Findings are sorted by this number, and one may explain only later ones.
 
-    Findings of whole outputs and systems (:attr:`EMPTY`, :attr:`FAR_OUTPUT`), and those without an
+    Findings of whole outputs and systems (:attr:`EMPTY`, :attr:`OUTLIER`), and those without an
     id, come first, in the order in which they were found.
     """
 
     EMPTY = -1
-    FAR_OUTPUT = 0
+    OUTLIER = 0
     SUBWORDS = 1
     UNSEGMENTED = 2
     OTHER_TOKENS = 3

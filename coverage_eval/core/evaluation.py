@@ -17,6 +17,7 @@ from coverage_eval.core.metric import Metric
 from coverage_eval.core.progress import Progress, no_progress, split_progress
 from coverage_eval.core.result import Result
 from coverage_eval.core.text_checks import TextChecks, look_for_missing_references
+from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.word_checks import find_unsegmented
 
 
@@ -77,10 +78,11 @@ class Evaluation:
         result = count_texts(
             texts, fitted, features, jobs=self.jobs, keep_texts=self.keep_texts, progress=progress
         )
-        words = next((item.tokens for item in metrics.values() if hasattr(item, "tokens")), None)
+        counting = (item.tokenizer for item in metrics.values() if isinstance(item, TokenMetric))
+        tokenizer = next(counting, None)
         findings = list(look_for_missing_references(sample))
         for feature in features:
-            findings += feature.findings(sample, words)
+            findings += feature.findings(sample, tokenizer)
         for counter in fitted.values():
             findings += counter.findings
         for of_metric in refused.values():

@@ -48,11 +48,11 @@ class Feature:
             first: The number of the first one, from 0.
         """
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
         """What readers of the scores must know.
 
         Args:
             sample: A sample of the texts.
-            words: Splits texts into the words that metrics count; None if none counts words.
+            tokenizer: Splits texts into the words that metrics count; None if none counts words.
         """
         return ()

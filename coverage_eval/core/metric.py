@@ -283,9 +283,9 @@ class Formula:
     @property
     def signature(self) -> Signature:
         """The signature without the number of references, which scores of texts have."""
-        return self.sign(references=0)
+        return self.signature_for(references=0)
 
-    def sign(self, *, references: int) -> Signature:
+    def signature_for(self, *, references: int) -> Signature:
         """The signature of a score.
 
         Args:
@@ -344,6 +344,9 @@ class Metric(Formula, ABC):
     (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
     model_purpose: ClassVar[str] = ""
     """What its model should be prepared for (``align train --prepare-for``); empty if nothing."""
+    counts_words: ClassVar[bool] = True
+    """Whether a text whose words its :attr:`tokenizer` does not separate has no score: see
+    :attr:`~coverage_eval.core.result.Result.refused`."""
     unsplit: ClassVar[str] = ""
     """What to do with text whose words it does not separate, if no ``--tokenize`` would do so."""
 
@@ -390,12 +393,8 @@ class Metric(Formula, ABC):
         """
 
     @property
-    def words(self) -> Tokenizer | None:
-        """What splits texts into the words that it counts; None if it counts none of them.
-
-        A text whose words this does not separate has no score: see
-        :attr:`~coverage_eval.core.result.Result.refused`.
-        """
+    def tokenizer(self) -> Tokenizer | None:
+        """What splits texts into the words that it counts; None if it splits none."""
         return None
 
     def features(self) -> Sequence[Feature]:
@@ -452,10 +451,10 @@ class Fitted(ABC):
         """What aligners must compute for every batch."""
         return ()
 
-    def sign(self, *, references: int) -> Signature:
+    def signature_for(self, *, references: int) -> Signature:
         """The signature of a score of these texts.
 
         Args:
             references: Number of references of the texts.
         """
-        return self.metric.sign(references=references)
+        return self.metric.signature_for(references=references)

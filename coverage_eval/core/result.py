@@ -32,7 +32,7 @@ class Result:
         systems: Names of the systems.
         statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
         segments: Number of segments.
-        references: Number of references.
+        num_references: Number of references.
         kept: The batches, if texts are kept.
         findings: What looks wrong with the texts.
         texts: The texts that were scored, such as outputs that were cut by their source's lines.
@@ -50,7 +50,7 @@ class Result:
     systems: tuple[str, ...]
     statistics: Mapping[str, Statistics]
     segments: int
-    references: int = 0
+    num_references: int = 0
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
     texts: Texts | None = None
@@ -79,7 +79,7 @@ class Result:
         """
         self.require_scores()
         metric, statistics = self.metrics[name], self.statistics_of(name, system)
-        signature = self.fitted[name].sign(references=self.references)
+        signature = self.fitted[name].signature_for(references=self.num_references)
         if self.text_settings:
             signature = signature.with_settings(self.text_settings)
         interval = None

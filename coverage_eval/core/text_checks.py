@@ -210,7 +210,9 @@ def look_for_equal_texts(texts: SampledTexts) -> Iterator[Finding]:
         same[tuple(map(tuple, text.rows))].append(text)
     for rows, equal in same.items():
         names = [text.name for text in equal]
-        if len(equal) < 2 or (equal[0].tokens < MIN_EQUAL_TOKENS and len({*names}) == len(equal)):
+        if len(equal) < 2 or (
+            equal[0].token_count < MIN_EQUAL_TOKENS and len({*names}) == len(equal)
+        ):
             continue
         outputs = [text for text in equal if text in texts.hypotheses]
         are_outputs = len(outputs) == len(equal)
@@ -299,9 +301,9 @@ def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
         numbers = {
             text: sum(text.counts[token] for token in found) for text, found in strange.items()
         }
-        least = min((n / max(text.tokens, 1) for text, n in numbers.items()), default=0)
+        least = min((n / max(text.token_count, 1) for text, n in numbers.items()), default=0)
         for text, number in numbers.items():
-            share = number / max(text.tokens, 1)
+            share = number / max(text.token_count, 1)
             if number >= 3 and share >= max(MIN_STRANGE, FAR_MORE * least):
                 example = f"such as {strange[text][0][:40]!a}, have {what}"
                 label = f"{percent(share)} of the tokens, {example}"
@@ -351,13 +353,13 @@ LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)
 class TextChecks(Feature):
     """Looks for mistakes in texts that are scored."""
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterable[Finding]:
         """What looks wrong, each finding in one text."""
-        checks = COMMON_CHECKS if words is None else WORD_CHECKS
-        tokens = words or Tokenizer("13a")
-        texts = SampledTexts.tokenize(sample, tokens, tokens)
-        texts = replace(texts, has_tokenizer=words is not None)
-        is_written = tokens == Tokenizer()
+        checks = COMMON_CHECKS if tokenizer is None else WORD_CHECKS
+        split = tokenizer or Tokenizer("13a")
+        texts = SampledTexts.tokenize(sample, split, split)
+        texts = replace(texts, has_tokenizer=tokenizer is not None)
+        is_written = split == Tokenizer()
         written = texts if is_written else SampledTexts.tokenize(sample, tokenize, tokenize)
         found = run_checks(WRITTEN_CHECKS, written)
         return [*found, *run_checks([*checks, *LENGTH_CHECKS], texts)]

@@ -78,20 +78,15 @@ class TokenMetric(FixedMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.tokens  # an unknown tokeniser is refused before any text is read
+        _ = self.tokenizer  # an unknown tokeniser is refused before any text is read
 
     @cached_property
-    def tokens(self) -> Tokenizer:
-        """The tokeniser: from a segment to its tokens."""
+    def tokenizer(self) -> Tokenizer:
+        """What splits every side into tokens."""
         return Tokenizer(self.tokenize, self.lowercase)
-
-    @property
-    def words(self) -> Tokenizer | None:
-        """The tokeniser."""
-        return self.tokens
 
     def settings(self) -> Mapping[str, object]:
         """All fields, with the tokeniser's last."""
         own = dict(super().settings())
         del own["tokenize"], own["lowercase"]
-        return own | self.tokens.settings
+        return own | self.tokenizer.settings

@@ -82,8 +82,8 @@ def look_for_subwords(texts: SampledTexts) -> Iterator[Finding]:
         for shape, min_share in SUBWORD_MARKS:
             marked = [token for token in text.counts if shape.fullmatch(token)]
             number = sum(text.counts[token] for token in marked)
-            if number >= 2 and number >= min_share * text.tokens:
-                part = percent(number / text.tokens)
+            if number >= 2 and number >= min_share * text.token_count:
+                part = percent(number / text.token_count)
                 yield Finding.of_text(
                     text.name,
                     f"{part} of the tokens are subwords, such as {quote_token(marked[0])}",
@@ -151,10 +151,11 @@ def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[s
         return found
     by_tokenizer: dict[Tokenizer, SampledTexts] = {}
     for name, metric in metrics.items():
-        if (words := metric.words) is None:
+        tokenizer = metric.tokenizer
+        if tokenizer is None or not metric.counts_words:
             continue
-        texts = by_tokenizer.get(words) or SampledTexts.tokenize(sample, words, words)
-        by_tokenizer[words] = texts
+        texts = by_tokenizer.get(tokenizer) or SampledTexts.tokenize(sample, tokenizer, tokenizer)
+        by_tokenizer[tokenizer] = texts
         for text in texts.all:
             is_source = text is texts.source
             is_needed = not is_source or "sources" in metric.needs
@@ -237,4 +238,4 @@ def why_unsegmented(text: SampledText) -> str | None:
 def is_unsegmented_script(text: SampledText) -> bool:
     """Whether a third of the tokens or more are in a script without spaces between words."""
     tokens = sum(n for token, n in text.counts.items() if re.search(UNSPACED_CHARACTER, token))
-    return 0 < tokens >= text.tokens / 3
+    return 0 < tokens >= text.token_count / 3

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ExternalLinks, check_aligner
-from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
@@ -26,7 +26,7 @@ from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric, TextMetric
 from coverage_eval.core.tokenizers import StopWords, Words
-from coverage_eval.outputs.named import NamedErrorFinder, learn_named
+from coverage_eval.outputs.output_errors import OutputErrorFinder, learn_output_errors
 from coverage_eval.outputs.untranslated import overlapping
 
 DENOMINATORS = ("aligned", "source")
@@ -36,7 +36,7 @@ _EMPTY_LINE = -1
 
 
 @dataclass(frozen=True)
-class AlignedMetric(TextMetric):
+class AlignmentMetric(TextMetric):
     """A metric of the links or coverages between source, reference and hypothesis.
 
     Args:
@@ -65,7 +65,7 @@ class AlignedMetric(TextMetric):
     @cached_property
     def stopped(self) -> frozenset[str]:
         """The stop words in the case of the aligner's words."""
-        if self.aligner.source_tokens.lowercase:
+        if self.aligner.source_tokenizer.lowercase:
             return frozenset(map(str.lower, self.stopwords))
         return self.stopwords
 
@@ -75,11 +75,11 @@ class AlignedMetric(TextMetric):
 
     def features(self) -> Sequence[Feature]:
         """Checks of the links, and of how well a model knows the texts."""
-        return [AlignedChecks(self.aligner)]
+        return [AlignmentChecks(self.aligner)]
 
 
 @dataclass(frozen=True)
-class DROP(AlignedMetric, FixedMetric):
+class DROP(AlignmentMetric, FixedMetric):
     """DROP-score of hypotheses, by the links of one aligner.
 
     >>> from coverage_eval import Aligner
@@ -179,7 +179,7 @@ class DROP(AlignedMetric, FixedMetric):
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
             expected, dropped = self._dropped(row)
             counted = tuple(sorted(expected - {_EMPTY_LINE}))
-            tokens, source = self.aligner.source_tokens, text.source
+            tokens, source = self.aligner.source_tokenizer, text.source
             words = None if source is None else tokens.locate(source)
             yield tuple(
                 Explanation(
@@ -229,7 +229,7 @@ def _dropped_mark(words: Words | None, position: int) -> Mark:
 
 
 @dataclass(frozen=True)
-class SoftDROP(AlignedMetric):
+class SoftDROP(AlignmentMetric):
     """Soft DROP: how much coverage of the source a hypothesis loses against the reference.
 
     DROP asks whether a source word is linked at all; soft DROP asks how much. The coverage of
@@ -287,7 +287,7 @@ class SoftDROP(AlignedMetric):
 
     def fit(self, sample: RowSample) -> FittedSoftDROP:
         """This metric with what tells untranslated words."""
-        return FittedSoftDROP(self, learn_named(sample, self.aligner))
+        return FittedSoftDROP(self, learn_output_errors(sample, self.aligner))
 
     def formula(self, summed: Statistics) -> Floats:
         """100 · lost coverage / expected coverage, 0 to 100."""
@@ -303,15 +303,15 @@ class FittedSoftDROP(Fitted):
 
     Attributes:
         metric: The settings.
-        named: Finds what the outputs leave untranslated.
+        error_finder: Finds what the outputs leave untranslated.
     """
 
     metric: SoftDROP
-    named: NamedErrorFinder
+    error_finder: OutputErrorFinder
 
     def requests(self) -> Sequence[Request]:
         """Coverages of the source by references and hypotheses, and what is left untranslated."""
-        return (self.metric.aligner.coverages(), self.named.request)
+        return (self.metric.aligner.coverages(), self.error_finder.request)
 
     def count(self, batch: Batch) -> Statistics:
         """Lost and expected coverage of each segment, ``[systems, segments, 2]``."""
@@ -331,7 +331,7 @@ class FittedSoftDROP(Fitted):
             outputs = list(row.outputs[: len(text.hypotheses)])  # without peers
             for system, errors in enumerate(named):
                 if spans := [span for error in errors for span in error.source_spans]:
-                    words = self.metric.aligner.source_tokens.locate(text.source or "")
+                    words = self.metric.aligner.source_tokenizer.locate(text.source or "")
                     outputs[system] = np.where(overlapping(words, spans), 0.0, outputs[system])
             yield row._replace(outputs=tuple(outputs))
 
@@ -343,7 +343,7 @@ class FittedSoftDROP(Fitted):
         """
         for text, row in zip(batch.rows, self._covered(batch), strict=True):
             expected = np.minimum.reduce(row.references)
-            words = self.metric.aligner.source_tokens.locate(text.source or "")
+            words = self.metric.aligner.source_tokenizer.locate(text.source or "")
             yield tuple(self._explained(row, words, expected, item) for item in row.outputs)
 
     def _explained(

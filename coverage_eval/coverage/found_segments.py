@@ -29,9 +29,9 @@ class FoundSegment(NamedTuple):
         is_flagged: Whether one is stated.
         marks: The runs that are reasons for the flag, from left to right; none without a flag. A
             mark's amount is its strength: the sum of its losses, each minus the penalty.
-        reasons: Why the output is more likely wrong than not: its named errors, and ``omission`` or
-            ``addition`` if it is flagged; empty for an output to keep.
-        is_certain: Whether a named error that is no guess is among the reasons.
+        reasons: Why the output is more likely wrong than not: its output errors, and ``omission``
+            or ``addition`` if it is flagged; empty for an output to keep.
+        is_certain: Whether an output error that is no guess is among the reasons.
     """
 
     words: Words

@@ -110,7 +110,7 @@ def strongest_runs(losses: Floats, sizes: NDArray[Any], penalty: float) -> Float
     return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
 
 
-MIN_SEGMENTS = 50
+MIN_ADAPTED_OUTPUTS = 50
 """With fewer outputs, flags are not adapted to the text."""
 
 _PRIOR_WEIGHT = 100.0
@@ -244,7 +244,7 @@ class NullScores:
         """
         has_words = lengths > 0
         strengths, lengths = strengths[has_words], lengths[has_words]
-        if len(strengths) < MIN_SEGMENTS:
+        if len(strengths) < MIN_ADAPTED_OUTPUTS:
             return Adapted(self, 1.0, EXPECTED_SHARE, len(strengths))
         runs = np.count_nonzero(strengths > 0) + _PRIOR_WEIGHT
         expected = np.sum(self.expected_runs(strengths, lengths)) + _PRIOR_WEIGHT
@@ -290,7 +290,7 @@ def fit_share(p_values: Floats, outputs: int) -> float:
         outputs: Number of outputs.
     """
     share = EXPECTED_SHARE
-    for _ in range(_ROUNDS if outputs >= MIN_SEGMENTS else 0):
+    for _ in range(_ROUNDS if outputs >= MIN_ADAPTED_OUTPUTS else 0):
         found = outputs * float(error_probabilities(p_values, share).mean())
         share = (found + _PRIOR_WEIGHT * EXPECTED_SHARE) / (outputs + _PRIOR_WEIGHT)
     return share

@@ -8,11 +8,11 @@ each minus a penalty, plus a share of the sum of losses:
 The *probability* of an error follows from the best run, its strength: from how rare runs as strong
 are in complete translations of the same length, and from the share of errors that the text at hand
 seems to have (:mod:`~coverage_eval.coverage.null_scores`). An output is *flagged* if an error is
-more likely than not (:data:`FLAG_PROBABILITY`), or if it has a named error that leaves no room for
-doubt, such as being the source itself. Where there are at least three different outputs of other
-systems (peers) in a segment, and no reference, an output is flagged instead if its score without
-peers is above :data:`FLAG_FACTOR` · the median of theirs + :data:`FLAG_MARGIN`:
-what all leave uncovered is the segment's doing. Shorter outputs than theirs score higher: 1 + the
+more likely than not (:data:`FLAG_PROBABILITY`), or if it has an output error that leaves no room
+for doubt, such as being the source itself. Where there are at least three different outputs of
+other systems (peers) in a segment, and no reference, an output is flagged instead if its score
+without peers is above :data:`FLAG_FACTOR` · the median of theirs + :data:`FLAG_MARGIN`: what all
+leave uncovered is the segment's doing. Shorter outputs than theirs score higher: 1 + the
 score of an omission is divided by the output's length over their median length.
 
 What peers cover sets only the *ranking* of segments: peers show what can be covered, so their mean
@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
@@ -63,7 +63,12 @@ from coverage_eval.coverage.null_scores import (
     p_value_of,
 )
 from coverage_eval.coverage.output_scorer import OutputScorer
-from coverage_eval.outputs.named import NamedError, NamedErrorFinder, is_certain, learn_named
+from coverage_eval.outputs.output_errors import (
+    OutputError,
+    OutputErrorFinder,
+    is_certain,
+    learn_output_errors,
+)
 from coverage_eval.outputs.untranslated import overlapping
 
 SourceAndOutput = tuple[str, "str | None"]
@@ -80,7 +85,7 @@ CERTAIN_KINDS: Mapping[str, frozenset[str]] = {
     "source": frozenset({"empty", "untranslated", "refusal", "wrong-language"}),
     "target": frozenset({"refusal", "wrong-language"}),
 }
-"""The named errors of whole outputs in which all words are left out, or added, by the side."""
+"""The output errors of whole outputs in which all words are left out, or added, by the side."""
 
 MIN_PEERS = 2
 """From this number on, other systems are peers by default."""
@@ -105,13 +110,13 @@ class Judged(NamedTuple):
 
     Attributes:
         p_values, probabilities, flags: As :class:`FoundSegment` has them.
-        errors: The named errors of each output, ``[segments][systems]``.
+        errors: The output errors of each output, ``[segments][systems]``.
     """
 
     p_values: Floats
     probabilities: Floats
     flags: NDArray[np.bool_]
-    errors: Sequence[Sequence[Sequence[NamedError]]]
+    errors: Sequence[Sequence[Sequence[OutputError]]]
 
 
 def _row_of(pair: SourceAndOutput) -> Row:
@@ -142,15 +147,15 @@ class OmissionFinder(OutputScorer):
         side: ``source`` for omissions, ``target`` for additions.
         referenced: Whether references show what can be covered, for omissions only.
         peers: Number of outputs used, of the peers of a row and then its other hypotheses.
-        far: Positions, among hypotheses and then peers, of outputs that do not show what others
-            should have.
+        outliers: Positions, among hypotheses and then peers, of outputs that do not show what
+            others should have.
         model: What the model's file knows; by default it is read.
 
     Attributes:
         scan: The constants for scoring with references, or without, in words or letters.
         null: What complete translations score, as the model has learnt it.
         adaptations: This, adapted to each system of a text; until then, one that is as learnt.
-        named: Finds errors of whole outputs; None until it is adapted to a text.
+        error_finder: Finds errors of whole outputs; None until it is adapted to a text.
         expects_peers: Whether peers decide flags, because nothing else says what is normally
             covered.
         compares: Whether outputs are flagged against others in segments with enough of them. It is
@@ -162,7 +167,7 @@ class OmissionFinder(OutputScorer):
         ValueError: An unknown side, or additions with references.
     """
 
-    named: NamedErrorFinder | None = None
+    error_finder: OutputErrorFinder | None = None
 
     def adapted(self, sample: RowSample) -> OmissionFinder:
         """This finder, adapted to what each system's outputs score in a sample, and what is usual.
@@ -181,7 +186,7 @@ class OmissionFinder(OutputScorer):
         finder.adaptations = tuple(self.null.adapt(*of_system) for of_system in outputs)
         is_compared = ~np.isnan(np.hstack(medians))
         finder.compares = bool(is_compared.mean() >= MIN_COMPARED)
-        finder.named = learn_named(sample, self.aligner)
+        finder.error_finder = learn_output_errors(sample, self.aligner)
         return finder
 
     def settings(self) -> Mapping[str, object]:
@@ -209,9 +214,9 @@ class OmissionFinder(OutputScorer):
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        finder = self if self.named else self.adapted(dataset.sample)
+        finder = self if self.error_finder else self.adapted(dataset.sample)
         segments = FoundSegments(finder._find(dataset.batches()))
-        found = AlignedChecks(self.aligner).findings(dataset.sample)
+        found = AlignmentChecks(self.aligner).findings(dataset.sample)
         warn_of(combine_findings(found, dataset.sample.source))
         return segments
 
@@ -228,7 +233,7 @@ class OmissionFinder(OutputScorer):
             DataError: No source, missing or unexpected references, or too few peers.
             AlignerError: The aligner failed.
         """
-        if self.named:
+        if self.error_finder:
             yield from self._find(make_batches(rows))
             return
         rows = iter(rows)
@@ -292,11 +297,11 @@ class OmissionFinder(OutputScorer):
         scored, judged = self.scored(batch), self.test(batch)
         words: list[Words] = []
         if self.side == "source":
-            words = [self.aligner.source_tokens.locate(row.source or "") for row in batch.rows]
+            words = [self.aligner.source_tokenizer.locate(row.source or "") for row in batch.rows]
         found = []
         for n, outputs in enumerate(zip(*(row.hypotheses for row in batch.rows), strict=True)):
             if self.side == "target":
-                words = list(map(self.aligner.tokens.locate, outputs))
+                words = list(map(self.aligner.tokenizer.locate, outputs))
             errors = [of_outputs[n] for of_outputs in judged.errors]
             ends = scored.sizes[n].cumsum()[:-1]
             losses, losses_alone = (
@@ -321,7 +326,7 @@ class OmissionFinder(OutputScorer):
             found.append(list(map(FoundSegment, *columns)))
         return list(zip(*found, strict=True))
 
-    def _reasons(self, errors: Sequence[NamedError], is_flagged: bool) -> tuple[str, ...]:
+    def _reasons(self, errors: Sequence[OutputError], is_flagged: bool) -> tuple[str, ...]:
         """Why an output is more likely wrong than not; empty if it is not."""
         if not (is_flagged or is_certain(errors)):
             return ()
@@ -334,7 +339,7 @@ class OmissionFinder(OutputScorer):
         losses: Floats,
         losses_alone: Floats,
         strength: float,
-        errors: Sequence[NamedError],
+        errors: Sequence[OutputError],
     ) -> tuple[Mark, ...]:
         """The runs that are reasons for a flag: by all peers used, or else without peers.
 
@@ -371,8 +376,8 @@ class OmissionFinder(OutputScorer):
         systems, scored = len(batch.rows[0].hypotheses), self.scored(batch)
         sizes = scored.sizes[:systems]
         strengths, alone = scored.strengths[:systems], scored.scores_alone[:systems]
-        assert self.named is not None
-        errors = batch.get(self.named.request)
+        assert self.error_finder is not None
+        errors = batch.get(self.error_finder.request)
         is_error = np.array(
             [[not CERTAIN_KINDS[self.side].isdisjoint(e.kind for e in found) for found in row]
              for row in errors]

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
@@ -37,8 +37,8 @@ from coverage_eval.documents.metrics import (
     match_of,
     missing_marks,
 )
-from coverage_eval.outputs.far import find_far_outputs
-from coverage_eval.outputs.named import NamedErrors, learn_named
+from coverage_eval.outputs.outlier_systems import find_outlier_systems
+from coverage_eval.outputs.output_errors import OutputErrors, learn_output_errors
 
 _LOSS_DIGITS = 4
 
@@ -104,7 +104,7 @@ class FlaggedSegments(TextMetric):
 
     def features(self) -> Sequence[Feature]:
         """Checks of how well the model knows the texts, and the errors that have a name."""
-        return [AlignedChecks(self.aligner), NamedErrors(self.aligner)]
+        return [AlignmentChecks(self.aligner), OutputErrors(self.aligner)]
 
     def fit(self, sample: RowSample) -> FittedFlags:
         """Return the finder for the other outputs that these texts have, adapted to the texts.
@@ -115,16 +115,21 @@ class FlaggedSegments(TextMetric):
         """
         aligner = self.aligner
         assert isinstance(aligner, ModelAligner)
-        far, findings = sample.once(("far", id(aligner)), lambda: find_far_outputs(sample, aligner))
+        outliers, findings = sample.once(
+            ("outliers", id(aligner)), lambda: find_outlier_systems(sample, aligner)
+        )
         peers, outputs = len(sample.peers), len(sample.peers) + len(sample.systems)
-        others, far_peers = outputs - len(far) - 1, sum(index < peers for index in far)
-        used = others if peers > far_peers or others >= MIN_PEERS else 0
+        others, outlying_peers = (
+            outputs - len(outliers) - 1,
+            sum(index < peers for index in outliers),
+        )
+        used = others if peers > outlying_peers or others >= MIN_PEERS else 0
         finder = OmissionFinder(
             aligner,
             self.side,
             referenced=self.referenced and bool(sample.references),
             peers=used if self.peers is None else self.peers,
-            far=[(index - peers) % outputs for index in far],  # after the systems
+            outliers=[(index - peers) % outputs for index in outliers],  # after the systems
         )
         findings, model = list(findings), finder.model
         if model.granularities[0].normal is None:
@@ -136,7 +141,7 @@ class FlaggedSegments(TextMetric):
             finder = finder.adapted(sample)
         else:
             nothing = RowSample([Row(("",) * len(sample.systems))], sample.systems)
-            finder.named = learn_named(nothing, aligner)
+            finder.error_finder = learn_output_errors(nothing, aligner)
             finder.adaptations *= len(sample.systems)
         return FittedFlags(self, finder, findings)
 
@@ -155,7 +160,7 @@ class FittedFlags(Fitted):
     finder: OmissionFinder
     findings: Sequence[Finding] = ()
 
-    def sign(self, *, references: int) -> Signature:
+    def signature_for(self, *, references: int) -> Signature:
         """The signature; ``expect`` names the kinds of several texts that show what is covered."""
         name, settings, peers = self.metric.name, self.finder.settings(), self.finder.peers
         used = references if self.finder.referenced else 0
@@ -187,8 +192,8 @@ class FittedFlags(Fitted):
 
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
-        assert self.finder.named is not None
-        return [*self.finder.requests(), self.finder.named.request]
+        assert self.finder.error_finder is not None
+        return [*self.finder.requests(), self.finder.error_finder.request]
 
     def count(self, batch: Batch) -> Statistics:
         """The probability of an error or its flag, and 1, ``[systems, segments, 2]``."""

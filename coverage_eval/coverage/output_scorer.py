@@ -83,7 +83,7 @@ class OutputScorer:
         *,
         referenced: bool = False,
         peers: int = 0,
-        far: Sequence[int] = (),
+        outliers: Sequence[int] = (),
         model: OmissionModel | None = None,
     ) -> None:
         if side not in SIDES:
@@ -94,10 +94,14 @@ class OutputScorer:
         check_finder(aligner, peers)
         assert isinstance(aligner, ModelAligner)
         self.aligner, self.side = aligner, side
-        self.referenced, self.peers, self.far = referenced, peers, tuple(far)
+        self.referenced, self.peers, self.outliers = referenced, peers, tuple(outliers)
         self.model = model or OmissionModel.load(aligner, side)
         self.scan = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
-        if not referenced and side == "source" and aligner.source_tokens.name in LETTER_TOKENIZERS:
+        if (
+            not referenced
+            and side == "source"
+            and aligner.source_tokenizer.name in LETTER_TOKENIZERS
+        ):
             self.scan = LETTERS
         self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
         self.adaptations: tuple[Adapted, ...] = (Adapted(self.null, 1.0, EXPECTED_SHARE, 0),)
@@ -119,7 +123,7 @@ class OutputScorer:
         Raises:
             DataError: Too few peers.
         """
-        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.far)
+        key = ("omissions", id(self.aligner), self.side, self.referenced, self.peers, self.outliers)
         if key not in batch.computed:
             systems = len(batch.rows[0].hypotheses)
             peers = [self.peers_used(number, batch.rows[0]) for number in range(systems)]
@@ -166,7 +170,7 @@ class OutputScorer:
         Raises:
             DataError: There are too few peers.
         """
-        systems, left_out = len(row.hypotheses), {*self.far} - {number}
+        systems, left_out = len(row.hypotheses), {*self.outliers} - {number}
         order = (*range(systems, systems + len(row.peers)), *range(systems))  # peers first
         others = [index for index in order if index not in {number, *left_out}][: self.peers]
         if len(others) + len(left_out) < self.peers:

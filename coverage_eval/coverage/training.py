@@ -118,7 +118,7 @@ def add_omission_data(
     Raises:
         AlignerError: The aligner failed.
     """
-    target, source = aligner.tokens, aligner.source_tokens
+    target, source = aligner.tokenizer, aligner.source_tokenizer
     of_stems, *of_models, of_nulls = split_progress(progress, 3.0, 5.0, 5.0, 2.0)
     form: dict[str, Any] = {"tokenize": target.name, "src_tokenize": source.name, "stem": STEM}
     stems = Aligner.train_pairs(read(), **form, progress=of_stems, **options)
@@ -133,10 +133,10 @@ def add_omission_data(
     granularities: dict[str, list[Granularity]] = {side: [] for side in SIDES}
     for name, model, of_model in zip(("words", "stems"), (aligner, stems), of_models, strict=True):
         of_training, of_coverages = split_progress(of_model, 3.0, 2.0)
-        form = {"tokenize": "none", "stem": model.tokens.stem}
+        form = {"tokenize": "none", "stem": model.tokenizer.stem}
         known = copy(model)  # for text that is cut into words already
-        known.tokens = replace(model.tokens, name="none")
-        known.source_tokens = replace(model.source_tokens, name="none")
+        known.tokenizer = replace(model.tokenizer, name="none")
+        known.source_tokenizer = replace(model.source_tokenizer, name="none")
         blind = Aligner.train_pairs(others, **form, progress=of_training, **options)
         for side in track(SIDES, of_coverages, len(SIDES)):
             normal = _learn_normal(known, pairs, side)
@@ -155,7 +155,7 @@ def _learn_normal(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) 
     """The normal coverage of the words of one side of the training text."""
     covered = aligner.cover((Row((target,), (), source) for source, target in pairs), side)
     return NormalCoverage.learn(
-        (item.source if side == "source" else aligner.tokens(target), item.outputs[0])
+        (item.source if side == "source" else aligner.tokenizer(target), item.outputs[0])
         for (_, target), item in zip(pairs, covered, strict=True)
     )
 

@@ -161,7 +161,7 @@ def estimate_recall(
     )
     for generator, whole in drawn:
         row = _row_of_one(whole, finder, generator, of_references=of_references)
-        tokens, words = finder.aligner.tokens(row.hypotheses[0]), _words(row)[0]
+        tokens, words = finder.aligner.tokenizer(row.hypotheses[0]), _words(row)[0]
         # Words by the tokeniser count for the time, and those between spaces for the error.
         if min(len(tokens), len(words)) >= _MIN_PHRASE + MIN_KEPT and len(tokens) <= MAX_LENGTH:
             texts.append(row)
@@ -176,7 +176,7 @@ def estimate_recall(
     if not pairs:
         raise DataError("no segment is long enough to plant an error in it")
     finder = copy(finder)
-    finder.far = ()  # each row has one output, and beside it only the peers that are used
+    finder.outliers = ()  # each row has one output, and beside it only the peers that are used
     finder = finder.adapted(sample_of(texts))
     before = list(finder.find(row for row, _ in pairs))
     clean = [pair for pair, was in zip(pairs, before, strict=True) if not was.is_flagged]
@@ -200,8 +200,8 @@ def estimate_recall(
 
 
 def _is_as_long(found: FoundSegment, row: Row, finder: OmissionFinder) -> bool:
-    """Whether an output is as long as the median of the others, and has no named error."""
-    usual = median(len(finder.aligner.tokens(text)) for text in row.peers)
+    """Whether an output is as long as the median of the others, and has no output error."""
+    usual = median(len(finder.aligner.tokenizer(text)) for text in row.peers)
     return found.target_length >= usual and not found.is_certain
 
 

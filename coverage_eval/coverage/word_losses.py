@@ -109,7 +109,7 @@ def word_losses(
         alone = list(_unusual(granularity, (item.source for item in items), np.array(covered)))
     else:
         texts = zip(*(row.hypotheses + row.peers for row in rows), strict=True)
-        words = [list(map(granularity.aligner.tokens, column)) for column in texts]
+        words = [list(map(granularity.aligner.tokenizer, column)) for column in texts]
         alone = [_unusual(granularity, *pair) for pair in zip(words, covered, strict=True)]
     losses = list(alone)
     for number, others in enumerate(peers_used):

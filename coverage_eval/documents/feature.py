@@ -70,7 +70,7 @@ class Documents(Feature):
         self.text_settings = {"seg": segmentation}
         return texts
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterator[Finding]:  # noqa: ARG002
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterator[Finding]:  # noqa: ARG002
         """A note for each output: how many lines have text, and how much belongs to none.
 
         It is a warning if that is much, because no score but ExtraText sees such text.

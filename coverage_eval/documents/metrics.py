@@ -98,10 +98,10 @@ class DocumentShare(FixedMetric):
     """A share of words that cutting documents found, with their marks.
 
     Args:
-        source_tokens: The tokeniser of the source, whose words are marked.
+        source_tokenizer: The tokeniser of the source, whose words are marked.
     """
 
-    source_tokens: Tokenizer = field(default_factory=Tokenizer)
+    source_tokenizer: Tokenizer = field(default_factory=Tokenizer)
 
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
     higher_is_better: ClassVar[bool] = False
@@ -126,7 +126,7 @@ class DocumentShare(FixedMetric):
         """The marks of each line that are of the metric's kinds."""
         kinds = {kind.name for kind in self.kinds}
         for row in batch.rows:
-            words = self.source_tokens.locate(row.source or "")
+            words = self.source_tokenizer.locate(row.source or "")
             marks = (
                 (*missing_marks(words, match), *extra_marks(match)) for match in self._matches(row)
             )

@@ -69,16 +69,16 @@ class Segmenter:
     Get one by :meth:`of_model` or :meth:`of_references`.
 
     Attributes:
-        source_tokens: The tokeniser of sources, or of references.
-        tokens: The tokeniser of outputs.
+        source_tokenizer: The tokeniser of sources, or of references.
+        tokenizer: The tokeniser of outputs.
         name: What signatures call the way of segmenting.
         table: The model's word probabilities; None to cut by references.
         per_word: Number of output words that a source word has on average.
         by_user: Whether the user tokenised the model's training text, by side.
     """
 
-    source_tokens: Tokenizer
-    tokens: Tokenizer
+    source_tokenizer: Tokenizer
+    tokenizer: Tokenizer
     name: str
     table: WordTable | None = None
     per_word: float = 1.0
@@ -100,8 +100,8 @@ class Segmenter:
             )
         model = aligner.model
         return cls(
-            aligner.source_tokens,
-            aligner.tokens,
+            aligner.source_tokenizer,
+            aligner.tokenizer,
             f"model-{model.hash}",
             WordTable(model.table("forward")),
             model.manifest.forward.length_multiplier,
@@ -134,10 +134,10 @@ class Segmenter:
         for number, line in enumerate(lines, start=1):
             if "\n" in line.strip():
                 raise DataError(f"line {number} of the {self.lines_of} has a line end inside")
-        tokens = (self.source_tokens, self.tokens)
+        tokens = (self.source_tokenizer, self.tokenizer)
         require_tokenised(self.by_user, tokens, lines, text.split("\n"))
-        source = SourceWords.read(lines, self.source_tokens)
-        words = OutputWords.read(text, self.tokens)
+        source = SourceWords.read(lines, self.source_tokenizer)
+        words = OutputWords.read(text, self.tokenizer)
         if not source.lengths.any():
             raise DataError(f"the {self.lines_of} has no words")
         if (longest := source.lengths.max()) > MAX_LINE_WORDS:
@@ -207,7 +207,7 @@ class Segmenter:
     def empty(self, sources: Iterable[Segment]) -> Segmentation:
         """The segmentation of an output without words: all lines are missing."""
         lines = _lines(sources, "the source")
-        lengths = tuple(SourceWords.read(lines, self.source_tokens).lengths.tolist())
+        lengths = tuple(SourceWords.read(lines, self.source_tokenizer).lengths.tolist())
         return Segmentation((), lengths, 0, self.lines_of, source=lines)
 
 

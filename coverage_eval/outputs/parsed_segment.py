@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from coverage_eval.core.tokenizers import UNSPACED, Segment, Span, segment_text
 from coverage_eval.outputs.special_tokens import MAY_HAVE_TOKEN, without_special_tokens
-from coverage_eval.repetition.loops import PIECES
+from coverage_eval.repetition.loops import TOKEN_PATTERN
 
 FINAL_PUNCTUATION = re.compile(r"[.!?…。！？।؟:;)\]\"“”»'’*`]\s*$")
 
@@ -18,25 +18,25 @@ _BETWEEN_UNSPACED = rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])"
 
 def word_spans(text: str) -> list[Span]:
     """The characters of each of the :attr:`~ParsedSegment.words` of a text."""
-    return [found.span() for found in PIECES.finditer(text) if found[0][0].isalnum()]
+    return [found.span() for found in TOKEN_PATTERN.finditer(text) if found[0][0].isalnum()]
 
 
 class ParsedSegment(NamedTuple):
     """A segment in the forms that the checks look at.
 
-    >>> ParsedSegment.of("It's 3 o'clock, 猫。 की है").pieces
+    >>> ParsedSegment.of("It's 3 o'clock, 猫。 की है").tokens
     ['It', "'", 's', '3', 'o', "'", 'clock', ',', '猫', '。', 'की', 'है']
 
     Attributes:
         text: The segment.
-        pieces: Words, numbers, marks of punctuation, and letters of scripts without spaces.
+        tokens: Words, numbers, marks of punctuation, and letters of scripts without spaces.
         words: Its words and numbers in lower case.
         vocabulary: The different ones.
         length: Number of its letters, digits and marks.
     """
 
     text: str
-    pieces: list[str]
+    tokens: list[str]
     words: list[str]
     vocabulary: frozenset[str]
     length: int
@@ -47,9 +47,9 @@ class ParsedSegment(NamedTuple):
         text = segment_text(segment)
         if is_output and MAY_HAVE_TOKEN.search(text):
             text = without_special_tokens(text)
-        pieces = PIECES.findall(text)
-        words = [piece.lower() for piece in pieces if piece[0].isalnum()]
-        return cls(text, pieces, words, frozenset(words), sum(map(len, pieces)))
+        tokens = TOKEN_PATTERN.findall(text)
+        words = [token.lower() for token in tokens if token[0].isalnum()]
+        return cls(text, tokens, words, frozenset(words), sum(map(len, tokens)))
 
 
 Pair: TypeAlias = tuple[ParsedSegment, ParsedSegment]
@@ -59,7 +59,7 @@ Vocabulary: TypeAlias = tuple[frozenset[str], frozenset[str]]
 """The words of the source and of the target language that a model knows."""
 
 
-def quote_pieces(pieces: Sequence[str]) -> str:
-    """Some pieces for a message, shortened."""
-    text = re.sub(_BETWEEN_UNSPACED, "", " ".join(pieces))
+def quote_tokens(tokens: Sequence[str]) -> str:
+    """Some tokens for a message, shortened."""
+    text = re.sub(_BETWEEN_UNSPACED, "", " ".join(tokens))
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"

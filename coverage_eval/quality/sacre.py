@@ -45,7 +45,7 @@ class SacreBLEUMetric(FixedMetric):
     def _sacre_metric(self) -> SacreMetric:
         """sacreBLEU's metric with these settings."""
 
-    def sign(self, *, references: int) -> Signature:
+    def signature_for(self, *, references: int) -> Signature:
         """sacreBLEU's signature and, at its end, the version of this package."""
         setattr(self._sacre_metric, "num_refs", references or 1)  # noqa: B010 (untyped there)
         pairs = [pair.split(":", 1) for pair in str(self._sacre_metric.get_signature()).split("|")]
@@ -86,7 +86,7 @@ class TokenisedText(Feature):
     sacreBLEU says it from a hundred lines on that end in a separate full stop.
     """
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
         """A note if most outputs that end in a full stop have a space before it."""
         ends = [
             text[-2:-1].isspace()
@@ -139,10 +139,10 @@ class BLEU(SacreBLEUMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.words  # fails now if a package is missing
+        _ = self.tokenizer  # fails now if a package is missing
 
     @property
-    def words(self) -> Tokenizer:
+    def tokenizer(self) -> Tokenizer:
         """The tokeniser."""
         return Tokenizer(self.tokenize)
 
@@ -269,20 +269,20 @@ class TER(SacreBLEUMetric):
             DataError: A segment has more than :data:`MAX_TER_PAIRS` pairs of words.
         """
         for row in batch.rows:
-            sizes = [len(self.words(text)) for text in row.nonblank_references]
+            sizes = [len(self.tokenizer(text)) for text in row.nonblank_references]
             for text in row.hypotheses:
-                words = len(self.words(text))
+                words = len(self.tokenizer(text))
                 if words * max(sizes, default=0) > MAX_TER_PAIRS and text not in row.references:
                     raise DataError(
                         f"TER: a segment of {words:,} words against {max(sizes):,} would take it "
                         "many seconds, because it looks for words that moved; it begins "
-                        f"{' '.join(self.words(text)[:6])[:60]!r}: split it, or leave TER out"
+                        f"{' '.join(self.tokenizer(text)[:6])[:60]!r}: split it, or leave TER out"
                     )
         return super().count(batch)
 
-    def sign(self, *, references: int) -> Signature:
+    def signature_for(self, *, references: int) -> Signature:
         """sacreBLEU's signature, with the tokeniser before Tercom's own."""
-        signature = super().sign(references=references)
+        signature = super().signature_for(references=references)
         if self.tokenize == "none":
             return signature
         settings = dict(signature.settings)
@@ -290,10 +290,10 @@ class TER(SacreBLEUMetric):
         return Signature(self.name, tuple(settings.items()))
 
     def _text(self, segment: Segment) -> str:
-        return super()._text(segment if self.tokenize == "none" else self.words(segment))
+        return super()._text(segment if self.tokenize == "none" else self.tokenizer(segment))
 
     @cached_property
-    def words(self) -> Tokenizer:  # kept, because it is asked often
+    def tokenizer(self) -> Tokenizer:  # kept, because it is asked often
         """The tokeniser."""
         return Tokenizer(self.tokenize)
 

@@ -64,7 +64,9 @@ _COMBINING = (
     "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
     "\u0971-\u0df3\u200c\u200d"
 )
-PIECES = re.compile(rf"[^\W{UNSPACED}]+(?:[{_COMBINING}][^\W{UNSPACED}]*)*|[{UNSPACED}]|[^\w\s]")
+TOKEN_PATTERN = re.compile(
+    rf"[^\W{UNSPACED}]+(?:[{_COMBINING}][^\W{UNSPACED}]*)*|[{UNSPACED}]|[^\w\s]"
+)
 """Words, numbers, marks of punctuation, and letters of scripts without spaces, in which loops are
 found."""
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.metric import Measure
 from coverage_eval.core.text_metric import FixedMetric, TokenMetric
-from coverage_eval.core.tokenizers import Tokenizer, segment_text
-from coverage_eval.repetition.loops import PIECES, find_loop
+from coverage_eval.core.tokenizers import segment_text
+from coverage_eval.repetition.loops import TOKEN_PATTERN, find_loop
 from coverage_eval.repetition.rep import find_ngrams
 
 
@@ -46,8 +46,8 @@ class SegmentRatio(TokenMetric):
         """Numerator and denominator of each segment, ``[systems, segments, 2]``."""
         counts = []
         for row in batch.rows:
-            source = [self.tokens(row.source or "")] if "sources" in self.needs else []
-            counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
+            source = [self.tokenizer(row.source or "")] if "sources" in self.needs else []
+            counts.append([self.ratio(self.tokenizer(text), *source) for text in row.hypotheses])
         return np.array(counts, dtype=np.float64).swapaxes(0, 1)
 
 
@@ -149,21 +149,17 @@ class TailLoop(SegmentRatio):
     """Segments with a loop, in percent, by :func:`coverage_eval.repetition.loops.find_loop`.
 
     The loop is at the end, long, or all of the segment. Text is split into words, and into letters
-    where a script has no spaces. A named error ``loop`` is the same, but for loops that the source
-    or a reference has, too.
+    where a script has no spaces. The output error ``loop`` is the same, but for loops that the
+    source or a reference has, too.
     """
 
     name: ClassVar[str] = "tail-loop"
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
-
-    @property
-    def words(self) -> Tokenizer | None:
-        """None: loops are found in text that is not split, too."""
-        return None
+    counts_words: ClassVar[bool] = False  # it finds loops in text that is not split, too
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """1 for a segment with a loop, else 0; and 1."""
-        return int(find_loop(PIECES.findall(" ".join(hypothesis))) is not None), 1
+        return int(find_loop(TOKEN_PATTERN.findall(" ".join(hypothesis))) is not None), 1
 
 
 @dataclass(frozen=True)
@@ -207,7 +203,7 @@ class CompressionRatio(SegmentRatio):
 
     def settings(self) -> dict[str, object]:
         """The library's version, because other versions may compress better."""
-        return {"zlib": zlib.ZLIB_RUNTIME_VERSION, "level": 6, **self.tokens.settings}
+        return {"zlib": zlib.ZLIB_RUNTIME_VERSION, "level": 6, **self.tokenizer.settings}
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """Bytes before and after compression."""

@@ -150,7 +150,7 @@ class REP(TokenMetric):
         left_out += [str(self.leave_out)] if self.leave_out else []
         if left_out:
             settings["without"] = "+".join(left_out)
-        return settings | self.tokens.settings
+        return settings | self.tokenizer.settings
 
     def errors(self, statistics: Statistics) -> NDArray[np.float64]:
         """The sum σ: w1 · repeated n-grams + w2 · repeated words; the score is per 100 words."""
@@ -162,8 +162,8 @@ class REP(TokenMetric):
         counts = []
         for row in batch.rows:
             expected = row.nonblank_references if "references" in self.needs else []
-            references = [self.tokens(text) for text in expected]
-            for hypothesis in map(self.tokens, row.hypotheses):
+            references = [self.tokenizer(text) for text in expected]
+            for hypothesis in map(self.tokenizer, row.hypotheses):
                 sums = [0, 0, closest_length(hypothesis, references)]
                 for item in self._repetitions(hypothesis, references):
                     size = sum(map(len, item.ngram)) if self.in_letters else 1
@@ -183,15 +183,15 @@ class REP(TokenMetric):
         """
         for row in batch.rows:
             expected = row.nonblank_references if "references" in self.needs else []
-            references = [self.tokens(text) for text in expected]
+            references = [self.tokenizer(text) for text in expected]
             yield tuple(self._explained(text, references) for text in row.hypotheses)
 
     def _explained(self, text: Segment, references: Sequence[Tokens]) -> Explanation:
-        hypothesis = self.tokens(text)
+        hypothesis = self.tokenizer(text)
         repetitions = self._repetitions(hypothesis, references)
         if not repetitions:
             return Explanation()
-        words = self.tokens.locate(text)
+        words = self.tokenizer.locate(text)
         found = sorted(_with_starts(hypothesis, repetitions), key=_reading_order)
         all_marks = (mark for pair in found for mark in self._marks(words, *pair))
         marks = list(islice(all_marks, MAX_MARKS))

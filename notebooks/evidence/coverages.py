@@ -167,8 +167,8 @@ def _cover(
     """Source words, and their coverages ``[ways, words]`` by each text, references first."""
     pairs = [
         (
-            aligner.source_tokens(row.source or ""),
-            list(map(aligner.tokens, (*row.references, *row.hypotheses))),
+            aligner.source_tokenizer(row.source or ""),
+            list(map(aligner.tokenizer, (*row.references, *row.hypotheses))),
         )
         for row in rows
     ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.report import SIGNIFICANT
@@ -136,7 +136,7 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
                 flags = np.array([[output.is_flagged for output in row]
                                   for row in _outputs(measured)]).T  # fmt: skip
                 figures = measured.statistics["o"][:, :, 0]
-                checks = measured.of(AlignedChecks)
+                checks = measured.of(AlignmentChecks)
                 assert checks is not None
                 by_model.append({
                     "the model's words": name,

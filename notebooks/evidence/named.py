@@ -17,7 +17,7 @@ from coverage_eval.core.batches import ONE_SYSTEM, Row, Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.outputs.named import KINDS, NamedError, NamedErrorFinder, NamedErrors
+from coverage_eval.outputs.output_errors import KINDS, OutputError, OutputErrorFinder, OutputErrors
 from tests.outputs.language_model_rows import plant
 
 SEEDS = range(10)
@@ -43,7 +43,7 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
         dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
         result = Evaluation(dataset, {"omissions": Omissions(aligner)}, keep_texts=True).run()
-        named = result.of(NamedErrors)
+        named = result.of(OutputErrors)
         assert named is not None
         errors = named.by_system[ONE_SYSTEM]
         reasons = [item.detail["reason"] for item in result.explanations_of("omissions")]
@@ -61,7 +61,7 @@ def clean_text(data: Path, corpora: list[Corpus]) -> pd.DataFrame:
     """Named errors in training text and in outputs of real systems."""
     rows = []
     for name, dataset in _clean(data, corpora):
-        named = NamedErrors()
+        named = OutputErrors()
         Evaluation(dataset, {}, [named]).run()
         errors = chain.from_iterable(found.values() for found in named.by_system.values())
         kinds = [error.kind for error in chain.from_iterable(errors)]
@@ -93,9 +93,9 @@ def untranslated(data: Path, captions: Corpus) -> pd.DataFrame:
     """How often text that is left in the source's language is named: among others, and alone."""
     rows = []
     for name, pairs, leave in _left(data, captions):
-        finder = NamedErrorFinder.learn([Row((target,), (), source) for source, target in pairs])
+        finder = OutputErrorFinder.learn([Row((target,), (), source) for source, target in pairs])
         left = [Row((output,), (), s) for s, t in pairs if (output := leave(s, t))]
-        alone = [NamedErrorFinder.learn([row]).find_row(row) for row in left]
+        alone = [OutputErrorFinder.learn([row]).find_row(row) for row in left]
         rows.append({
             "text": name,
             "outputs": len(left),
@@ -105,7 +105,7 @@ def untranslated(data: Path, captions: Corpus) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _share(found: Iterable[Sequence[Sequence[NamedError]]]) -> float:
+def _share(found: Iterable[Sequence[Sequence[OutputError]]]) -> float:
     """The share of outputs that are said to be untranslated, or in another language."""
     kinds = [{error.kind for error in errors} for (errors,) in found]
     return sum(not own.isdisjoint({"untranslated", "wrong-language"}) for own in kinds) / len(kinds)

@@ -17,7 +17,7 @@ from coverage_eval.core.counting import count_texts
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import tokenize
-from coverage_eval.coverage.drop import DROP, AlignedMetric, SoftDROP
+from coverage_eval.coverage.drop import DROP, AlignmentMetric, SoftDROP
 from coverage_eval.coverage.omissions import Omissions
 from coverage_eval.quality.sacre import BLEU, CHRF
 from coverage_eval.repetition.other_metrics import SeqRep
@@ -26,7 +26,7 @@ from tests.planting import CleanSegment, Injection, WordPool
 
 
 @dataclass(frozen=True)
-class UncoveredSource(AlignedMetric, FixedMetric):
+class UncoveredSource(AlignmentMetric, FixedMetric):
     """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
 
     C(x) are the source positions aligned to some word of x. Without a reference, it also counts
@@ -206,7 +206,7 @@ def _clean(rows: Sequence[Row], aligner: ModelAligner | None) -> Iterator[CleanS
         return
     target, source = (
         replace(tokens, lowercase=False, stem=0)
-        for tokens in (aligner.tokens, aligner.source_tokens)
+        for tokens in (aligner.tokenizer, aligner.source_tokenizer)
     )
     bare = [row._replace(references=()) for row in rows]
     for row, aligned in zip(rows, aligner.align(bare), strict=True):

@@ -175,7 +175,7 @@ RAW = ["Don't go, he said.", "The dog's bone (a big one): it's here!"] * 30
 def test_a_model_notes_which_tokeniser_made_its_text(text, noted):
     with Aligner.train(text, ["a b"] * len(text)) as aligner:
         assert aligner.model.manifest.notes["src_tokenize"] == noted
-        assert aligner.source_tokens.name == ("none" if noted == "by the user" else noted)
+        assert aligner.source_tokenizer.name == ("none" if noted == "by the user" else noted)
 
 
 def test_raw_text_is_refused_for_a_model_of_text_that_its_user_tokenised(run_cli, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.outputs.named import GUESSES
+from coverage_eval.outputs.output_errors import GUESSES
 from tests.conftest import RunCli
 from tests.grammar import generate
 from tests.outputs.language_model_rows import plant

@@ -29,7 +29,9 @@ def compare_statistics(
     systems = tuple(next(iter(statistics.values())))
     blocks = {name: np.stack([own[s] for s in systems]) for name, own in statistics.items()}
     segments = next(iter(blocks.values())).shape[1]
-    return compare_result(Result(metrics, metrics, systems, blocks, segments, references=1), test)
+    return compare_result(
+        Result(metrics, metrics, systems, blocks, segments, num_references=1), test
+    )
 
 
 def damaged(

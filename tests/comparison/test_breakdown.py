@@ -205,7 +205,7 @@ def test_differences_are_the_largest(comparison):
 def test_details_hold_all_evidence(comparison):
     header, *records = evidence_records(comparison)
     assert header["kind"] == "comparison"
-    assert header["signatures"]["REP"] == str(REP().sign(references=1))
+    assert header["signatures"]["REP"] == str(REP().signature_for(references=1))
     sides = {name: {kind["side"] for kind in kinds} for name, kinds in header["kinds"].items()}
     assert sides == {"BLEU": set(), "REP": {"output"}, "DROP": {"source"}, "SoftDROP": {"source"}}
     assert len(records) == 2 * len(REFERENCES)

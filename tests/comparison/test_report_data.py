@@ -13,12 +13,12 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.comparison.report import data
 from coverage_eval.comparison.report.examples import find_examples
 from coverage_eval.comparison.report.html import ReportOptions, make_report, report_values
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.outputs.named import GUESSES, KINDS, NamedError, NamedErrors
+from coverage_eval.outputs.output_errors import GUESSES, KINDS, OutputError, OutputErrors
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics, read_blocks, spans_of
 from tests.conftest import ROOT
@@ -338,7 +338,7 @@ def test_lost_coverage_of_half_is_marked():
 def test_warnings_notes_and_unknown_words_are_at_the_end():
     references = [f"a house number {n}" for n in range(30)]
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
-    checks = AlignedChecks(Aligner.from_links([], []))
+    checks = AlignmentChecks(Aligner.from_links([], []))
     checks.unknown_words = {"source_tokens": 0.125}
     made = replace(made, result=replace(made.result, features=[checks]))
     topics = {heading: paragraphs for heading, paragraphs, _ in
@@ -363,8 +363,10 @@ def test_broken_outputs_are_listed():
 @pytest.mark.parametrize("certain", [kind for kind in KINDS if kind not in GUESSES])
 def test_a_guess_hides_no_certain_error(guess, certain):
     made = ce.compare({"a": ["x y z"] * 9}, ["a b"] * 9, metrics=["rep"], resamples=0)
-    named = NamedErrors()
-    named.by_system = {"a": {4: [NamedError(guess), NamedError(certain)], 7: [NamedError(guess)]}}
+    named = OutputErrors()
+    named.by_system = {
+        "a": {4: [OutputError(guess), OutputError(certain)], 7: [OutputError(guess)]}
+    }
     made = replace(made, result=replace(made.result, features=[named]))
     faults = report_values(made, ReportOptions())["faults"]
     assert faults == [("a", f"1 of 9 outputs {KINDS[certain]}", [5])]

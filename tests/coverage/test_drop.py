@@ -19,7 +19,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.coverage.drop import DROP, FittedSoftDROP, SoftDROP
-from coverage_eval.outputs.named import NamedErrorFinder
+from coverage_eval.outputs.output_errors import OutputErrorFinder
 from tests.repetition import oracles
 from tests.rows import statistics_of
 
@@ -96,7 +96,7 @@ def test_only_words_that_all_references_translate_are_expected():
     metric = DROP(aligner)
     statistics = metric.count(Batch([row]))
     assert statistics.tolist() == [[[1, 1]], [[1, 1]]]
-    assert "|refs:2|" in str(metric.sign(references=2))
+    assert "|refs:2|" in str(metric.signature_for(references=2))
 
 
 def soft_of(
@@ -106,7 +106,7 @@ def soft_of(
     metric = SoftDROP(NOTHING, stopwords or StopWords())
     row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
     batch = Batch([Row(("",), source=source)])
-    fitted = FittedSoftDROP(metric, NamedErrorFinder.learn([]))
+    fitted = FittedSoftDROP(metric, OutputErrorFinder.learn([]))
     for request, answer in zip(fitted.requests(), (row, [()]), strict=True):
         batch.computed[request.key] = [answer]
     statistics = fitted.count(batch)[0]

@@ -179,7 +179,7 @@ def test_segments_with_an_empty_side_are_scored(special):
 
 def test_the_signature_lists_what_affects_the_score(special, plain):
     sample = RowSample((), [ONE_SYSTEM])
-    signature = str(Omissions(special).fit(sample).sign(references=0))
+    signature = str(Omissions(special).fit(sample).signature_for(references=0))
     names = ("normal.words.source", "normal.stems.source", "null.source")
     files = [special.model.attachment(f"{name}.json") for name in names]
     *normals, null = (sha256(file.read_bytes()).hexdigest()[:8] for file in files)
@@ -187,7 +187,7 @@ def test_the_signature_lists_what_affects_the_score(special, plain):
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
     assert signature.endswith(f"|null:{null}|text:none|share:5%|of:probability|version:0.1.0")
-    signature = str(Omissions(plain).fit(sample).sign(references=0))
+    signature = str(Omissions(plain).fit(sample).signature_for(references=0))
     assert "|units:words|normal:none|null:assumed|" in signature
 
 

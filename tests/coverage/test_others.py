@@ -20,7 +20,7 @@ from coverage_eval.coverage.omission_finder import (
 )
 from coverage_eval.coverage.omissions import Additions, FittedFlags, FlaggedSegments, Omissions
 from coverage_eval.coverage.training import train_for_omissions
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.output_errors import OutputErrors
 from tests.coverage.conftest import measured
 from tests.coverage.test_peers import BAD, PEERS, SOURCES, TARGETS, corrupt
 
@@ -112,7 +112,7 @@ def test_named_errors_count_as_omissions(special):
         Texts.from_lists({"x": outputs}, None, SOURCES[:100]), {"o": Omissions(special)},
         keep_texts=True,
     ).run()  # fmt: skip
-    named = result.of(NamedErrors)
+    named = result.of(OutputErrors)
     assert named is not None
     kinds = {n: [error.kind for error in errors] for n, errors in named.by_system["x"].items()}
     assert {n for n, own in kinds.items() if own == ["untranslated"]} >= set(range(60, 64))

@@ -168,7 +168,7 @@ def test_only_texts_in_which_something_was_planted_count(side, texts):
     """Each counted text lacks words of the one before it, or has words that it lacks."""
     pairs = [(p.source, p.target) for p in generate(60, seed=3)]
     with ce.Aligner.train(*map(list, zip(*pairs, strict=True)), tokenize="none") as aligner:
-        aligner.tokens = replace(aligner.tokens, name="13a")
+        aligner.tokenizer = replace(aligner.tokenizer, name="13a")
         finder = OmissionFinder(aligner, side)
         seen: list[list[str]] = []
 

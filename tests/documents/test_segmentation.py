@@ -146,8 +146,8 @@ def test_ranges_are_narrow_where_a_line_is_long(segmenter):
     sources, targets = document(400, 19)
     sources[100:160] = [" ".join(sources[100:160])]
     evidence = Evidence.of(
-        SourceWords.read(sources, segmenter.source_tokens),
-        OutputWords.read("\n".join(targets), segmenter.tokens),
+        SourceWords.read(sources, segmenter.source_tokenizer),
+        OutputWords.read("\n".join(targets), segmenter.tokenizer),
         segmenter.table,
         segmenter.per_word,
     )

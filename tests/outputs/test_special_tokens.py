@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.core.batches import Row
-from coverage_eval.outputs.named import NamedErrorFinder
+from coverage_eval.outputs.output_errors import OutputErrorFinder
 from coverage_eval.outputs.special_tokens import (
     find_special_token,
     stripping_command,
@@ -48,7 +48,7 @@ TEXT = "the old dog sleeps in the garden ."
 
 def kinds(output: str, source: str = "der alte hund schläft im garten .") -> list[str]:
     row = Row((output,), (), source)
-    (errors,) = NamedErrorFinder.learn([row]).find_row(row)
+    (errors,) = OutputErrorFinder.learn([row]).find_row(row)
     return [error.kind for error in errors]
 
 
@@ -71,7 +71,7 @@ def test_the_tag_of_a_language_at_the_start_is_a_mark_in_all_outputs(tag):
         for noun in ("dog", "man", "child")
         for verb in verbs
     ]
-    finder = NamedErrorFinder.learn(rows)
+    finder = OutputErrorFinder.learn(rows)
     assert {e.kind for row in rows for e in finder.find_row(row)[0]} == {"special-token"}
 
 

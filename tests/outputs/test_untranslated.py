@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_parallel
-from coverage_eval.outputs.named import NamedError, NamedErrorFinder, NamedErrors
+from coverage_eval.outputs.output_errors import OutputError, OutputErrorFinder, OutputErrors
 from coverage_eval.outputs.parsed_segment import ParsedSegment
 from coverage_eval.outputs.shared_runs import MAX_GAP, shared_runs
 from coverage_eval.outputs.untranslated import MAX_RUNS
@@ -30,7 +30,7 @@ TARGET = "The government decided yesterday that taxes will not be raised next ye
 def left_in(output: str, source: str, *references: str, others: tuple[str, ...] = ()) -> list[str]:
     """What the first of some systems leaves untranslated, learnt from nothing but this segment."""
     row = Row((output, *others), references, source)
-    found = NamedErrorFinder.learn([row]).find_row(row)[0]
+    found = OutputErrorFinder.learn([row]).find_row(row)[0]
     return [error.detail for error in found if error.kind == "untranslated"]
 
 
@@ -58,7 +58,7 @@ def test_planted_parts_are_found_whatever_their_share(how, least, share):
         (n in chosen, Row((spoil(source, target, how) if n in chosen else target,), (), source))
         for n, (source, target) in enumerate(pairs)
     ]
-    finder = NamedErrorFinder.learn([row for _, row in rows])
+    finder = OutputErrorFinder.learn([row for _, row in rows])
     found = [any(e.kind == "untranslated" for e in finder.find_row(row)[0]) for _, row in rows]
     planted = [is_planted for is_planted, _ in rows]
     assert not [
@@ -117,7 +117,7 @@ def test_a_part_at_the_end_of_a_long_line_is_found():
 def test_the_spans_are_those_of_the_source_words():
     source = f"{SOURCE} Das Wetter wird morgen wieder besser."
     row = Row((f"{TARGET} Das Wetter wird morgen wieder besser.",), (), source)
-    (errors,) = NamedErrorFinder.learn([row]).find_row(row)
+    (errors,) = OutputErrorFinder.learn([row]).find_row(row)
     cut = [source[start:end] for start, end in errors[0].source_spans]
     assert cut == ["Das", "Wetter", "wird", "morgen", "wieder", "besser"]
 
@@ -140,7 +140,7 @@ def test_shared_runs_are_in_both_texts_and_apart(output, source):
 
 def named(systems: dict[str, list[str]], references: list[str]) -> tuple[dict[str, set[str]], str]:
     """The names of errors by system, and what is said."""
-    errors = NamedErrors()
+    errors = OutputErrors()
     result = Evaluation(Texts.from_lists(systems, references), {}, [errors]).run()
     kinds = {
         name: {e.kind for some in own.values() for e in some}
@@ -175,17 +175,17 @@ def test_one_long_output_does_not_tell_the_language_of_short_ones():
 def test_real_captions_and_paragraphs(shared):
     data = shared / "data/multi30k-de-en"
     pairs = list(read_parallel(data / "test_2016_flickr.de", data / "test_2016_flickr.en"))  # type: ignore[arg-type]
-    finder = NamedErrorFinder.learn([Row((target,), (), source) for source, target in pairs])
+    finder = OutputErrorFinder.learn([Row((target,), (), source) for source, target in pairs])
 
     def has(output: str, source: str) -> bool:
-        errors: tuple[NamedError, ...] = finder.find_row(Row((output,), (), source))[0]
+        errors: tuple[OutputError, ...] = finder.find_row(Row((output,), (), source))[0]
         return not {error.kind for error in errors}.isdisjoint({"untranslated", "wrong-language"})
 
     assert not any(has(target, source) for source, target in pairs)
     assert sum(has(spoil(s, t, "second half"), s) for s, t in pairs) >= 0.94 * len(pairs)
     with (shared / "data/wmt23-en-de/outputs.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    finder = NamedErrorFinder.learn([Row((row["output"],), (), row["source"]) for row in rows])
+    finder = OutputErrorFinder.learn([Row((row["output"],), (), row["source"]) for row in rows])
     assert not any(has(row["output"], row["source"]) for row in rows)
     planted = []
     for row in rows:

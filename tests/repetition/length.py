@@ -31,6 +31,6 @@ class Length(TokenMetric):
         """Words of hypothesis and reference, ``[systems, segments, 2]``."""
         counts = []
         for row in batch.rows:
-            reference = len(self.tokens(row.references[0]))
-            counts.append([(len(self.tokens(text)), reference) for text in row.hypotheses])
+            reference = len(self.tokenizer(row.references[0]))
+            counts.append([(len(self.tokenizer(text)), reference) for text in row.hypotheses])
         return np.array(counts, dtype=np.int64).swapaxes(0, 1)

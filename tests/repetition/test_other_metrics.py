@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.core.batches import Batch, Row
-from coverage_eval.outputs.named import NamedErrorFinder
-from coverage_eval.repetition.loops import MIN_AT_END, PIECES, LoopDetector, find_loop
+from coverage_eval.outputs.output_errors import OutputErrorFinder
+from coverage_eval.repetition.loops import MIN_AT_END, TOKEN_PATTERN, LoopDetector, find_loop
 from coverage_eval.repetition.other_metrics import (
     TNG,
     CompressionRatio,
@@ -66,16 +66,16 @@ LOOPS = {
 def test_the_column_the_named_error_and_the_detector_find_the_same_loops(text):
     assert score_one(TailLoop(), text.strip()) == 100 * LOOPS[text]
     row = Row((text,), (), "etwas anderes")
-    (errors,) = NamedErrorFinder.learn([row]).find_row(row)
+    (errors,) = OutputErrorFinder.learn([row]).find_row(row)
     assert ("loop" in [error.kind for error in errors]) == LOOPS[text]
     detector = LoopDetector(min_repeated=MIN_AT_END)
-    found = [detector.push(piece) for piece in PIECES.findall(text)]
+    found = [detector.push(piece) for piece in TOKEN_PATTERN.findall(text)]
     assert any(found) == LOOPS[text]
 
 
 @given(st.lists(st.from_regex(r"[0-9]{1,4}([.,:/][0-9]{1,3})?", fullmatch=True), max_size=40))
 def test_rows_of_different_numbers_are_no_loops(numbers):
-    assert find_loop(PIECES.findall(" ".join(dict.fromkeys(numbers)))) is None
+    assert find_loop(TOKEN_PATTERN.findall(" ".join(dict.fromkeys(numbers)))) is None
 
 
 def test_compression_ratio():

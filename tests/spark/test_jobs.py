@@ -44,7 +44,7 @@ def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
             [[row[each] for each in fitted.metric.statistic_names] for row in rows]
         )
         assert (statistics == result.statistics_of(name)).all()
-        assert fitted.sign(references=1) == result.score(name).signature
+        assert fitted.signature_for(references=1) == result.score(name).signature
 
 
 @pytest.mark.parametrize("name", ["rep", "bleu", "length-ratio", "tail-loop"])

@@ -10,7 +10,7 @@ from itertools import islice
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import AlignedChecks, why_too_few_pairs
+from coverage_eval.align.checks import AlignmentChecks, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import (
     compare_positions,
@@ -113,8 +113,8 @@ def train(
             progress=training,
         ) as aligner:
             model = aligner.model
-            findings = [*TextChecks().findings(pairs.sample, aligner.tokens)]
-            texts = SampledTexts.tokenize(pairs.sample, aligner.tokens, aligner.source_tokens)
+            findings = [*TextChecks().findings(pairs.sample, aligner.tokenizer)]
+            texts = SampledTexts.tokenize(pairs.sample, aligner.tokenizer, aligner.source_tokenizer)
             findings += look_for_unsegmented_words(texts)
             if message := why_too_few_pairs(model):
                 findings.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
@@ -147,7 +147,7 @@ def apply(
     test_set = Texts({}, (tgt,), src)
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
         pairs = (
-            (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
+            (aligner.source_tokenizer(row.source or ""), aligner.tokenizer(row.references[0]))
             for row in test_set.rows()
         )
         rows = aligner.model.align(pairs, symmetrize)
@@ -156,7 +156,7 @@ def apply(
             with progress_bar("aligning") as progress:
                 aligned = track(rows, progress, test_set.sample.size)
                 yield from map(word_links.format_links, aligned)
-            findings = AlignedChecks(aligner).findings(test_set.sample)
+            findings = AlignmentChecks(aligner).findings(test_set.sample)
             findings = combine_findings(findings, test_set.sample.source)
             echo_findings(findings, strict=strict)  # an error leaves no file
 

@@ -31,7 +31,7 @@ from coverage_eval.registry import METRICS, metric_class
 alignment_options = shared(
     model_option, sink_option, links_options, symmetrize_option("Alignment"), source_option
 )
-"""The source, and what links it to references and outputs: the options of :func:`aligned_score`."""
+"""The source, and what links it to other texts: the options of :func:`alignment_score`."""
 
 
 @click.command("drop", cls=Command)
@@ -57,10 +57,10 @@ def drop(soft: bool, **options: Any) -> None:
     """
     if soft:
         check_settings("softdrop", "drop")
-    aligned_score("softdrop" if soft else "drop", **options)
+    alignment_score("softdrop" if soft else "drop", **options)
 
 
-def aligned_score(
+def alignment_score(
     name: str,
     *,
     src: Text | None,
@@ -102,5 +102,4 @@ def aligned_score(
     elif model:
         aligner = Aligner.load(model, symmetrize=symmetrize, sink=sink)
     words = StopWords.read(stopwords) if stopwords else None
-    source_tokens = aligner.source_tokens if aligner else None
-    score(name, src=src, aligner=aligner, source_tokens=source_tokens, stopwords=words, **options)
+    score(name, src=src, aligner=aligner, stopwords=words, **options)

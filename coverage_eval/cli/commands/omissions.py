@@ -48,7 +48,7 @@ from coverage_eval.coverage.null_scores import estimate_share
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.named import NamedErrors, is_certain
+from coverage_eval.outputs.output_errors import OutputErrors, is_certain
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
@@ -259,7 +259,7 @@ def _judge_without_model(
 
     There is no probability, because other outputs may leave text out.
     """
-    named = NamedErrors()
+    named = OutputErrors()
     result = Evaluation(test_set, {}, [named], keep_texts=True).run()
     echo_findings(result.findings, strict=strict)
     (errors,) = named.by_system.values()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.command import Command
-from coverage_eval.cli.commands.drop import aligned_score, alignment_options
+from coverage_eval.cli.commands.drop import alignment_options, alignment_score
 from coverage_eval.cli.commands.score import score
 from coverage_eval.cli.help import shared
 from coverage_eval.cli.kept_rows import kept_options
@@ -48,7 +48,7 @@ def metric_command(name: str) -> click.Command:
     )
 
     def run(**values: Any) -> None:
-        (aligned_score if is_aligned else score)(name, **values)
+        (alignment_score if is_aligned else score)(name, **values)
 
     links = " --model de-en.model" if is_aligned else ""
     source = " --src src.txt" if is_aligned or by_option else ""

@@ -14,7 +14,7 @@ from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
 from coverage_eval.core.files import Text
 from coverage_eval.core.progress import progress_bar
-from coverage_eval.outputs.named import NamedErrors
+from coverage_eval.outputs.output_errors import OutputErrors
 from coverage_eval.registry import make_metric
 
 
@@ -48,7 +48,7 @@ def score(
         **settings: The settings of the metric; others are ignored.
     """
     metric = make_metric(name, settings)
-    features: list[Feature] = [NamedErrors(settings.get("aligner"))]
+    features: list[Feature] = [OutputErrors(settings.get("aligner"))]
     if unaligned:
         from coverage_eval.documents.feature import Documents
 

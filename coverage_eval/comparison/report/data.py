@@ -143,17 +143,17 @@ def segment_records(
             maps = attention.get(system)
             outputs.append({
                 "text": text,
-                "words": links and _words(segment, linked.aligner.tokens),
+                "words": links and _words(segment, linked.aligner.tokenizer),
                 "links": links and list(chain.from_iterable(links.hypotheses[position])),
                 "marks": _mark_records(marks[position][index], source or "", text),
                 "attention": None if maps is None else _attention_record(maps[index]),
             })  # fmt: skip
         yield {
             "source": source,
-            "sourceWords": links and _words(row.source or "", linked.aligner.source_tokens),
+            "sourceWords": links and _words(row.source or "", linked.aligner.source_tokenizer),
             "references": list(map(segment_text, row.nonblank_references)),
             "referenceWords": [
-                links and _words(text, linked.aligner.tokens) for text in row.nonblank_references
+                links and _words(text, linked.aligner.tokenizer) for text in row.nonblank_references
             ],
             "referenceLinks": [
                 links and list(chain.from_iterable(links.references[number]))

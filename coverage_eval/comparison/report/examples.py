@@ -257,11 +257,11 @@ def _links(result: Result, places: Sequence[Place]) -> Iterator[Mapping[str, Wor
         rows = aligner.align(result.rows[place.index] for place in places)
     for place, linked in zip(places, rows, strict=True):
         row, position = result.rows[place.index], result.systems.index(place.system)
-        source = aligner.source_tokens.locate(row.source or "").spans
-        output = aligner.tokens.locate(row.hypotheses[position]).spans
+        source = aligner.source_tokenizer.locate(row.source or "").spans
+        output = aligner.tokenizer.locate(row.hypotheses[position]).spans
         found = {"output": WordLinks(source, output, linked.hypotheses[position])}
         for text, links in zip(row.nonblank_references[:1], linked.references, strict=False):
-            found["reference"] = WordLinks(source, aligner.tokens.locate(text).spans, links)
+            found["reference"] = WordLinks(source, aligner.tokenizer.locate(text).spans, links)
         yield found
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from coverage_eval.align.checks import AlignedChecks
+from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
@@ -190,7 +190,7 @@ def _worth(comparison: Comparison) -> str:
     if comparison.trust:
         finds = " and ".join(trust.finds for trust in comparison.trust.values())
         clauses.append(f"This model {finds}")
-    checks = comparison.result.of(AlignedChecks)
+    checks = comparison.result.of(AlignmentChecks)
     unknown = max(checks.unknown_words.values(), default=0.0) if checks else 0.0
     if unknown >= FEW_UNKNOWN:
         model = "it" if clauses else "the model"
@@ -205,7 +205,7 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     doubtful = {*comparison.facts.doubts}
     for name, metric in metrics.items():
         errors = {kind.error for kind in metric.kinds}
-        is_plainer = plain & errors if comparison.result.references else plain
+        is_plainer = plain & errors if comparison.result.num_references else plain
         if is_plainer and not flags(metric):
             doubtful.add(name)
     return doubtful
@@ -272,7 +272,7 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     if comparison.trust:
         yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
-    checks = result.of(AlignedChecks)
+    checks = result.of(AlignmentChecks)
     if checks and checks.unknown_words:
         shares = [
             f"{name.replace('_', ' ')}: {100 * share:.1f}%"

@@ -250,7 +250,7 @@ class METEOR(TextMetric):
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
-    words: ClassVar[Tokenizer] = Tokenizer()
+    tokenizer: ClassVar[Tokenizer] = Tokenizer()
     unsplit: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "

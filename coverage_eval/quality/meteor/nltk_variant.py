@@ -92,7 +92,7 @@ class NLTKMeteor(TextMetric):
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
-    words: ClassVar[Tokenizer] = Tokenizer()
+    tokenizer: ClassVar[Tokenizer] = Tokenizer()
     unsplit: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare it "

@@ -1,8 +1,8 @@
 """Errors of a whole output that have a name: empty, a copy of the source, a refusal, a loop.
 
 No threshold decides them, so they are decided before any score. Language models make most of them.
-What is usual is learnt from the text at hand: :class:`NamedErrorFinder` learns it from a sample and
-then judges each output by itself, so an output is judged alike in one process and in many.
+What is usual is learnt from the text at hand: :class:`OutputErrorFinder` learns it from a sample
+and then judges each output by itself, so an output is judged alike in one process and in many.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from coverage_eval.core.checks import MIN_SEGMENTS, MISFITS
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
-from coverage_eval.outputs.affixes import AffixProfile, find_affixes, is_refusal
 from coverage_eval.outputs.language import Languages
 from coverage_eval.outputs.lengths import LengthProfile, fits_reference, unusual_length
 from coverage_eval.outputs.markup import MAY_HAVE_MARKUP, find_markup
@@ -26,8 +25,9 @@ from coverage_eval.outputs.parsed_segment import (
     Pair,
     ParsedSegment,
     Vocabulary,
-    quote_pieces,
+    quote_tokens,
 )
+from coverage_eval.outputs.preambles import PreambleProfile, find_preamble_and_note, is_refusal
 from coverage_eval.outputs.special_tokens import (
     MAY_HAVE_TOKEN,
     find_special_token,
@@ -59,7 +59,7 @@ GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 
 certain."""
 
 
-class NamedError(NamedTuple):
+class OutputError(NamedTuple):
     """An error of a whole output.
 
     Attributes:
@@ -99,7 +99,7 @@ class OutputProfile:
 
     languages: Languages
     lengths: LengthProfile
-    affixes: AffixProfile
+    preambles: PreambleProfile
 
     @classmethod
     def learn(
@@ -121,11 +121,11 @@ class OutputProfile:
         distinct = {(source.text, output.text): (source, output) for source, output in pairs}
         pairs = [pair for pair in distinct.values() if pair[1].words]
         if len(pairs) < MIN_SEGMENTS:
-            return cls(languages, LengthProfile(), AffixProfile())
+            return cls(languages, LengthProfile(), PreambleProfile())
         lengths = LengthProfile.learn([pair for pair in pairs if pair[0].words])
-        return cls(languages, lengths, AffixProfile.learn(pairs, lengths, others, known))
+        return cls(languages, lengths, PreambleProfile.learn(pairs, lengths, others, known))
 
-    def find(self, judged: JudgedOutput) -> Iterator[NamedError]:
+    def find(self, judged: JudgedOutput) -> Iterator[OutputError]:
         """The errors of an output that has words."""
         output, source, references = judged.output, judged.source, judged.references
         if source:
@@ -134,29 +134,29 @@ class OutputProfile:
                 spans = tuple(span for part in left for span in part.spans)
                 is_copy = any(part.is_whole for part in left)
                 detail = "a copy of the source" if is_copy else _parts([part.text for part in left])
-                yield NamedError("untranslated", detail, spans)
+                yield OutputError("untranslated", detail, spans)
                 return
-        start, closing = find_affixes(output, source, self.affixes)
+        start, closing = find_preamble_and_note(output, source, self.preambles)
         if source and is_refusal(output, source, start, self.lengths):
             is_one_word = len(output.vocabulary) == 1 < len(output.words)
-            yield NamedError("loop" if is_one_word else "refusal", quote_pieces(output.pieces))
+            yield OutputError("loop" if is_one_word else "refusal", quote_tokens(output.tokens))
             return
         expected = chain([source] if source else [], map(ParsedSegment.of, references))
-        if loop := find_loop(output.pieces, (text.pieces for text in expected)):
-            yield NamedError("loop", _looped(loop, output))
+        if loop := find_loop(output.tokens, (text.tokens for text in expected)):
+            yield OutputError("loop", _looped(loop, output))
         elif language := self.languages.find_other(output, references):
-            yield NamedError("wrong-language", f"{language}, not {self.languages.target}")
+            yield OutputError("wrong-language", f"{language}, not {self.languages.target}")
             return
         elif source and (share := unusual_length(output, source, self.lengths)):
             kind = "truncated" if share < 1 else "overlong"
             # A preamble and a note make an output long.
             is_explained = share > 1 and bool(start or closing)
             if not is_explained and not fits_reference(output, references):
-                yield NamedError(kind, f"{share:.0%} of the usual length")
+                yield OutputError(kind, f"{share:.0%} of the usual length")
         if start:
-            yield NamedError("preamble", quote_pieces(start))
+            yield OutputError("preamble", quote_tokens(start))
         if closing:
-            yield NamedError("note", quote_pieces(closing))
+            yield OutputError("note", quote_tokens(closing))
 
 
 _MAX_PARTS = 5
@@ -166,22 +166,22 @@ _MAX_PARTS = 5
 def _parts(texts: Sequence[str]) -> str:
     """The first parts of an output for a message, and how many more there are."""
     more = f" and {len(texts) - _MAX_PARTS} more" if len(texts) > _MAX_PARTS else ""
-    return ", ".join(quote_pieces([text]) for text in texts[:_MAX_PARTS]) + more
+    return ", ".join(quote_tokens([text]) for text in texts[:_MAX_PARTS]) + more
 
 
 def _looped(loop: Loop, output: ParsedSegment) -> str:
     """What an output says again and again."""
-    pattern = quote_pieces(output.pieces[loop.start : loop.start + loop.period])
+    pattern = quote_tokens(output.tokens[loop.start : loop.start + loop.period])
     return f"{pattern} {'' if loop.exact else 'about '}{max(loop.count, 2)} times"
 
 
 @dataclass(frozen=True)
-class NamedErrorFinder:
+class OutputErrorFinder:
     """Finds errors of whole outputs that have a name.
 
     >>> texts = [("ein haus", "a house"), ("ein hund", "a dog"), ("das haus am see", "")]
     >>> rows = [Row((output,), (), source) for source, output in texts]
-    >>> finder = NamedErrorFinder.learn(rows)
+    >>> finder = OutputErrorFinder.learn(rows)
     >>> [[error.kind for error in finder.find_row(row)[0]] for row in rows]
     [[], [], ['empty']]
 
@@ -192,7 +192,7 @@ class NamedErrorFinder:
     languages: Languages
 
     @classmethod
-    def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> NamedErrorFinder:
+    def learn(cls, rows: Sequence[Row], vocabulary: Vocabulary | None = None) -> OutputErrorFinder:
         """Learn what is usual, from a sample of the rows that will be judged.
 
         Args:
@@ -219,7 +219,7 @@ class NamedErrorFinder:
         """Asks a batch for the errors of each row."""
         return Request(("named", id(self)), partial(map, self.find_row))
 
-    def find_row(self, row: Row) -> tuple[tuple[NamedError, ...], ...]:
+    def find_row(self, row: Row) -> tuple[tuple[OutputError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
         references = row.nonblank_references
@@ -227,17 +227,17 @@ class NamedErrorFinder:
         may_have = [segment_text(text) for text in expected if text is not None]
         found = []
         for number, (text, profile) in enumerate(zip(row.hypotheses, self.profiles, strict=True)):
-            output, errors = ParsedSegment.of(text, is_output=True), list[NamedError]()
+            output, errors = ParsedSegment.of(text, is_output=True), list[OutputError]()
             if output.words:
                 others = _others(row, number) if source else ()
                 errors += profile.find(JudgedOutput(output, source, references, others))
             elif _has_words(row):
-                errors.append(NamedError("empty"))
+                errors.append(OutputError("empty"))
             written = segment_text(text)
             if MAY_HAVE_TOKEN.search(written) and (mark := find_special_token(written, may_have)):
-                errors.append(NamedError("special-token", mark))
+                errors.append(OutputError("special-token", mark))
             if MAY_HAVE_MARKUP.search(written) and (markup := find_markup(output.text, may_have)):
-                errors.append(NamedError("markup", markup))
+                errors.append(OutputError("markup", markup))
             found.append(tuple(sorted(errors, key=_order)))
         return tuple(found)
 
@@ -256,17 +256,17 @@ def _has_words(row: Row) -> bool:
 _ORDER = {kind: number for number, kind in enumerate(KINDS)}
 
 
-def _order(error: NamedError) -> int:
+def _order(error: OutputError) -> int:
     return _ORDER[error.kind]
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment
 
-NamedSegments = Mapping[str, Mapping[int, Sequence[NamedError]]]
-"""For each system, the named errors of the segments that have some, by their index."""
+ErrorsBySegment = Mapping[str, Mapping[int, Sequence[OutputError]]]
+"""For each system, the output errors of the segments that have some, by their index."""
 
 
-def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedErrorFinder:
+def learn_output_errors(sample: RowSample, aligner: Aligner | None = None) -> OutputErrorFinder:
     """Learn from a sample what is usual in its texts.
 
     Args:
@@ -280,37 +280,37 @@ def learn_named(sample: RowSample, aligner: Aligner | None = None) -> NamedError
         vocabulary = aligner.model.vocabulary if isinstance(aligner, ModelAligner) else None
     return sample.once(
         ("named", vocabulary and id(aligner)),
-        lambda: NamedErrorFinder.learn(sample.rows, vocabulary() if vocabulary else None),
+        lambda: OutputErrorFinder.learn(sample.rows, vocabulary() if vocabulary else None),
     )
 
 
-def is_certain(errors: Sequence[NamedError]) -> bool:
+def is_certain(errors: Sequence[OutputError]) -> bool:
     """Whether an output has an error that is no guess."""
     return any(error.kind not in GUESSES for error in errors)
 
 
-def main_error(errors: Sequence[NamedError]) -> NamedError:
+def main_error(errors: Sequence[OutputError]) -> OutputError:
     """The error that an output counts for: the first that is certain, or else the first guess."""
     return next((error for error in errors if error.kind not in GUESSES), errors[0])
 
 
 @dataclass(eq=False)
-class NamedErrors(Feature):
+class OutputErrors(Feature):
     """Looks at every output for errors that have a name.
 
     Attributes:
         aligner: A model's vocabulary tells the language of few outputs; None to do without. It may
             be set until this is fitted.
-        by_system: For each system, the named errors of the segments that have some.
+        by_system: For each system, the output errors of the segments that have some.
     """
 
     aligner: Aligner | None = None
-    by_system: dict[str, dict[int, Sequence[NamedError]]] = field(default_factory=dict, init=False)
+    by_system: dict[str, dict[int, Sequence[OutputError]]] = field(default_factory=dict, init=False)
     _segments: int = field(default=0, init=False)
 
     def fit(self, sample: RowSample) -> None:
         """Learn what is usual in the outputs."""
-        self._finder = learn_named(sample, self.aligner)
+        self._finder = learn_output_errors(sample, self.aligner)
         self.by_system = {system: {} for system in sample.systems}
 
     def collect(self, batch: Batch, first: int) -> None:
@@ -321,9 +321,9 @@ class NamedErrors(Feature):
                 if errors:
                     of_system[number] = errors
 
-    def findings(self, sample: RowSample, words: Tokenizer | None) -> list[Finding]:  # noqa: ARG002
+    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> list[Finding]:  # noqa: ARG002
         """One finding for each system and kind of error, and what language references are in."""
-        found = named_findings(self.by_system, self._segments)
+        found = error_findings(self.by_system, self._segments)
         languages = self._finder.languages
         if languages.has_other_references:
             label = f"in {languages.of_references}, and the outputs are in {languages.of_outputs}"
@@ -354,11 +354,11 @@ _EXPLAINED = {
 """What checks of texts find because of outputs that have an error of a kind."""
 
 
-def named_findings(named: NamedSegments, segments: int) -> list[Finding]:
+def error_findings(named: ErrorsBySegment, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
-        named: The errors, as :class:`NamedErrors` has them.
+        named: The errors, as :class:`OutputErrors` has them.
         segments: Number of segments.
     """
     findings = []

@@ -24,8 +24,8 @@ from coverage_eval.outputs.phrases import PHRASES
 MIN_SHARED, MIN_SHARED_SHARE = 3, 0.003
 """Segments that begin or end alike for their words to count as a habit of the system."""
 
-MAX_AFFIX = 25
-"""The longest beginning or end that is looked at, in pieces."""
+MAX_PREAMBLE = 25
+"""The longest beginning or end that is looked at, in tokens."""
 
 ASSOCIATED, ASSOCIATED_EACH = 9.0, 0.25
 """Log-likelihood ratio (Dunning 1993) between outputs that begin alike and a word of their sources,
@@ -51,12 +51,12 @@ _STOPS = frozenset(".!?:…。！？：—–।؟")
 
 
 @dataclass(frozen=True)
-class AffixProfile:
+class PreambleProfile:
     """Beginnings and ends of a system's outputs that no source explains, from left to right.
 
     Attributes:
-        starts: Beginnings, in pieces.
-        closings: Ends, in pieces.
+        starts: Beginnings, in tokens.
+        closings: Ends, in tokens.
         head: The words with which most outputs begin, and that no other text has.
         tail: The words with which most outputs end, likewise.
     """
@@ -73,7 +73,7 @@ class AffixProfile:
         lengths: LengthProfile,
         others: Sequence[Segment] = (),
         known: Set[str] = frozenset(),
-    ) -> AffixProfile:
+    ) -> PreambleProfile:
         """Which beginnings and ends several of these outputs have.
 
         Args:
@@ -143,7 +143,7 @@ def _shared_by_most(
 
 def _common_starts(texts: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, ...], int]]:
     """The words with which most texts begin, one more each time, and how many texts do."""
-    for size in range(1, MAX_AFFIX + 1):
+    for size in range(1, MAX_PREAMBLE + 1):
         starts = Counter(tuple(words[:size]) for words in texts if len(words) >= size)
         for part, count in starts.most_common(1):
             if 2 * count <= len(texts) or re.search(UNSPACED_CHARACTER, "".join(part)):
@@ -162,50 +162,50 @@ def _unexplained(
 ) -> frozenset[tuple[str, ...]]:
     """Beginnings or ends of several outputs that go with no word of their sources.
 
-    Synonyms share no word either, but then the lengths fit: of the whole, or with the affix.
+    Synonyms share no word either, but then the lengths fit: of the whole, or with the phrase.
     """
     pairs_with: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
     for pair in pairs:
-        pieces = [piece.lower() for piece in pair[1].pieces]
-        for size in range(1, min(MAX_AFFIX, len(pieces)) + 1):
-            some_pieces = pieces[-size:] if from_end else pieces[:size]
-            if _is_closed(some_pieces, pieces, from_end=from_end):
-                pairs_with[tuple(some_pieces)].append(pair)
+        tokens = [token.lower() for token in pair[1].tokens]
+        for size in range(1, min(MAX_PREAMBLE, len(tokens)) + 1):
+            some_tokens = tokens[-size:] if from_end else tokens[:size]
+            if _is_closed(some_tokens, tokens, from_end=from_end):
+                pairs_with[tuple(some_tokens)].append(pair)
     segments_with = Counter(word for source, _ in pairs for word in source.vocabulary)
     found = set()
-    for affix, some in pairs_with.items():
+    for phrase, some in pairs_with.items():
         if len(some) < max(MIN_SHARED, MIN_SHARED_SHARE * len(pairs)):
             continue
         association = _association([pair[0] for pair in some], segments_with, len(pairs))
         if association >= ASSOCIATED + ASSOCIATED_EACH * len(some):
             continue
-        if len(some) >= FREQUENT * len(pairs) or _is_superfluous(affix, some, lengths):
-            found.add(affix)
+        if len(some) >= FREQUENT * len(pairs) or _is_superfluous(phrase, some, lengths):
+            found.add(phrase)
     return frozenset(found)
 
 
-def _is_superfluous(affix: Sequence[str], pairs: Sequence[Pair], lengths: LengthProfile) -> bool:
+def _is_superfluous(phrase: Sequence[str], pairs: Sequence[Pair], lengths: LengthProfile) -> bool:
     """Whether the lengths of outputs with this beginning or end tell that it translates nothing."""
-    size = sum(map(len, affix))
-    whole = [pair for pair in pairs if len(pair[1].pieces) == len(affix)]
+    size = sum(map(len, phrase))
+    whole = [pair for pair in pairs if len(pair[1].tokens) == len(phrase)]
     unusual = sum(lengths.is_unusual(output, source) for source, output in whole)
     is_said_often = len(whole) >= SAID_OFTEN and size >= SENTENCE
     if is_said_often or (whole and unusual >= UNUSUAL_SHARE * len(whole)):
         return True
-    parts = [pair for pair in pairs if len(pair[1].pieces) > len(affix)]
+    parts = [pair for pair in pairs if len(pair[1].tokens) > len(phrase)]
     with_it = sum(abs(lengths.excess(output, source)) for source, output in parts)
     without = sum(abs(lengths.excess(output, source, without=size)) for source, output in parts)
     return without < with_it
 
 
-def _is_closed(affix: Sequence[str], pieces: Sequence[str], *, from_end: bool) -> bool:
+def _is_closed(phrase: Sequence[str], tokens: Sequence[str], *, from_end: bool) -> bool:
     """Whether a beginning or end stands by itself: a mark sets it apart, and it has words."""
-    is_apart = len(affix) == len(pieces)
+    is_apart = len(phrase) == len(tokens)
     if not is_apart and from_end:
-        is_apart = pieces[-len(affix) - 1] in _STOPS or affix[0] in {"(", "[", "*"}
+        is_apart = tokens[-len(phrase) - 1] in _STOPS or phrase[0] in {"(", "[", "*"}
     elif not is_apart:
-        is_apart = affix[-1] in _STOPS and pieces[len(affix)] not in _STOPS
-    return is_apart and sum(piece[0].isalnum() for piece in affix) >= 2
+        is_apart = phrase[-1] in _STOPS and tokens[len(phrase)] not in _STOPS
+    return is_apart and sum(token[0].isalnum() for token in phrase) >= 2
 
 
 def _association(
@@ -263,8 +263,8 @@ WHOLE = 0.8
 """Share of an output that is a beginning without an explanation, from which on it is all of it."""
 
 
-def find_affixes(
-    output: ParsedSegment, source: ParsedSegment | None, profile: AffixProfile
+def find_preamble_and_note(
+    output: ParsedSegment, source: ParsedSegment | None, profile: PreambleProfile
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The words before and after the translation; empty if there are none.
 
@@ -280,33 +280,33 @@ def find_affixes(
 
 
 def _find_with_source(
-    output: ParsedSegment, source: ParsedSegment, profile: AffixProfile
+    output: ParsedSegment, source: ParsedSegment, profile: PreambleProfile
 ) -> tuple[Sequence[str], Sequence[str]]:
     """The beginning and end that are habits or listed, and that the source has nothing like."""
     start: Sequence[str] = ()
     closing: Sequence[str] = ()
     if profile.starts or profile.closings:
-        pieces = tuple(piece.lower() for piece in output.pieces)
-        sizes = range(min(MAX_AFFIX, len(pieces)), 0, -1)
-        start = next((pieces[:n] for n in sizes if pieces[:n] in profile.starts), ())
-        closing = next((pieces[-n:] for n in sizes if pieces[-n:] in profile.closings), ())
+        tokens = tuple(token.lower() for token in output.tokens)
+        sizes = range(min(MAX_PREAMBLE, len(tokens)), 0, -1)
+        start = next((tokens[:n] for n in sizes if tokens[:n] in profile.starts), ())
+        closing = next((tokens[-n:] for n in sizes if tokens[-n:] in profile.closings), ())
     colons, expected = (text.count(":") + text.count("：") for text in (output.text, source.text))
     if not start and colons > expected and (found := re.search(_PREAMBLE, output.text[:WINDOW])):
-        start = () if re.search(_HAS_PREAMBLE, source.text) else ParsedSegment.of(found[0]).pieces
+        start = () if re.search(_HAS_PREAMBLE, source.text) else ParsedSegment.of(found[0]).tokens
     joined = _joined(output.text)
     if (
         not closing
         and (found := re.compile(_NOTE).search(joined, len(joined) - WINDOW))
         and found.start()
     ):
-        closing = () if re.search(_HAS_NOTE, source.text) else ParsedSegment.of(found[0]).pieces
+        closing = () if re.search(_HAS_NOTE, source.text) else ParsedSegment.of(found[0]).tokens
     return start, closing
 
 
-def _unless_said(affix: Sequence[str], source: ParsedSegment) -> Sequence[str]:
+def _unless_said(phrase: Sequence[str], source: ParsedSegment) -> Sequence[str]:
     """The words of a beginning or end, or none if the source says them itself."""
-    words = {piece.lower() for piece in affix if piece[0].isalnum()}
-    return () if words <= source.vocabulary else affix
+    words = {token.lower() for token in phrase if token[0].isalnum()}
+    return () if words <= source.vocabulary else phrase
 
 
 def is_refusal(
@@ -320,7 +320,7 @@ def is_refusal(
         start: What no source explains at its beginning.
         lengths: How long outputs usually are.
     """
-    if start and len(start) >= WHOLE * len(output.pieces):
+    if start and len(start) >= WHOLE * len(output.tokens):
         return True
     text = _joined(output.text)[:WINDOW]
     if re.search(_REFUSAL, text) is None or re.search(_EXCUSE, _joined(source.text)):

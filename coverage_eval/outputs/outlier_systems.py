@@ -19,25 +19,27 @@ from coverage_eval.core.checks import MIN_SEGMENTS, percent
 from coverage_eval.core.errors import CheckId, Finding, Severity
 from coverage_eval.core.tokenizers import tokenize
 
-FAR_SHORT = 0.7
+OUTLIER_SHORT = 0.7
 """Words of an output divided by the usual number: 0.77 to 1.12 for real systems, and 0.7 where 30%
 of the words were left out."""
 
-FAR_LONG = 1.25
+OUTLIER_LONG = 1.25
 """Such a share above which an output says so much more that it explains source words by chance:
 1.4 with a preamble, 1.24 where four other words stand in each line. Real systems have 1.12 at most
 by the ratio of a model of another domain, 1.04 by one of theirs or by the reference; references
 have 0.93 to 1.1 by models. In samples of twenty lines, 99% of all of them have 1.17 at most."""
 
-FAR_POOR = 0.4
+OUTLIER_POOR = 0.4
 """Different words of an output divided by the median of the others: 0.9 to 1.1 for real systems,
 0.7 where half of each segment is cut off, near 0 for a word or sentence said again and again."""
 
-FAR_BLANK = 0.2
+OUTLIER_BLANK = 0.2
 """Share of blank segments for which another output has words; 0 for real systems."""
 
 
-def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int], list[Finding]]:
+def find_outlier_systems(
+    sample: RowSample, aligner: ModelAligner
+) -> tuple[list[int], list[Finding]]:
     """Find outputs that are far from the others, of several systems, or of peers of one.
 
     Args:
@@ -54,37 +56,37 @@ def find_far_outputs(sample: RowSample, aligner: ModelAligner) -> tuple[list[int
     references = list(zip(*(row.references for row in sample.rows), strict=True))
     words = [list(map(tokenize, text)) for text in (*outputs, *references)]
     expected = _expected_length(sample, aligner)
-    far, findings = [], []
+    outliers, findings = [], []
     for index, name in enumerate(names):
-        length = sum(len(aligner.tokens(segment)) for segment in outputs[index])
+        length = sum(len(aligner.tokenizer(segment)) for segment in outputs[index])
         share = length / expected if expected else 1.0
-        if FAR_SHORT <= share <= FAR_LONG:
-            label = _why_far(words[index], [*words[:index], *words[index + 1 :]])
+        if OUTLIER_SHORT <= share <= OUTLIER_LONG:
+            label = _why_outlier(words[index], [*words[:index], *words[index + 1 :]])
         else:
             label = f"has {percent(share)} of the usual length"
         if label:
-            far.append(index)
-            is_long = share > FAR_LONG
+            outliers.append(index)
+            is_long = share > OUTLIER_LONG
             findings.append(_finding(name, label, bool(references), is_long))
-    return far, findings
+    return outliers, findings
 
 
 def _finding(name: str, label: str, has_references: bool, is_long: bool) -> Finding:
     """What to say of an output that is far from the others; references show what it lacks."""
     message = f"{name}: {label}; it is left out where other outputs show what a segment should have"
     if has_references:
-        return Finding(message, Severity.WARNING, (name,), CheckId.FAR_OUTPUT, (label,))
+        return Finding(message, Severity.WARNING, (name,), CheckId.OUTLIER, (label,))
     return Finding(
         f"{message}, and its own low scores mean nothing",
         Severity.UNUSABLE,
         (name,),
-        CheckId.FAR_OUTPUT,
+        CheckId.OUTLIER,
         (label,),
         explains=frozenset() if is_long else frozenset({CheckId.SAYS_LITTLE, CheckId.BLANK}),
     )
 
 
-def _why_far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]]) -> str:
+def _why_outlier(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]]) -> str:
     """How far an output is from the others; empty if it is one of them.
 
     Of two others the poorer one counts, because a single odd one must not decide; beside one other,
@@ -92,11 +94,11 @@ def _why_far(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence
     """
     answered = [index for index in range(len(output)) if any(other[index] for other in others)]
     blank = sum(not output[index] for index in answered)
-    if blank > FAR_BLANK * max(1, len(answered)):
+    if blank > OUTLIER_BLANK * max(1, len(answered)):
         return f"{percent(blank / len(answered))} of the segments are blank, and others have words"
     different, *of_others = [len(set(chain.from_iterable(text))) for text in (output, *others)]
     expected = median_low(of_others)
-    if different < FAR_POOR * expected * (0.5 if len(others) == 1 else 1):
+    if different < OUTLIER_POOR * expected * (0.5 if len(others) == 1 else 1):
         return f"has only {percent(different / expected)} of the different words of others"
     return ""
 
@@ -109,10 +111,10 @@ def _expected_length(sample: RowSample, aligner: ModelAligner) -> float:
     """
     if sample.references:
         return sum(
-            sum(len(aligner.tokens(text)) for text in row.nonblank_references)
+            sum(len(aligner.tokenizer(text)) for text in row.nonblank_references)
             / len(row.nonblank_references)
             for row in sample.rows
         )
     manifest = aligner.model.manifest
-    words = sum(len(aligner.source_tokens(row.source or "")) for row in sample.rows)
+    words = sum(len(aligner.source_tokenizer(row.source or "")) for row in sample.rows)
     return words * manifest.target_tokens / max(1, manifest.source_tokens)

@@ -13,12 +13,12 @@ from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_parallel
-from coverage_eval.outputs.named import (
+from coverage_eval.outputs.output_errors import (
     KINDS,
-    NamedError,
-    NamedErrorFinder,
-    NamedErrors,
-    named_findings,
+    OutputError,
+    OutputErrorFinder,
+    OutputErrors,
+    error_findings,
 )
 from coverage_eval.outputs.parsed_segment import Vocabulary
 from tests.grammar import generate
@@ -30,7 +30,7 @@ PAIRS = [
 ROWS = plant(PAIRS[:600], "en")
 
 
-def kinds_of(finder: NamedErrorFinder, row: Row) -> list[str]:
+def kinds_of(finder: OutputErrorFinder, row: Row) -> list[str]:
     (errors,) = finder.find_row(row)
     return [error.kind for error in errors]
 
@@ -39,7 +39,7 @@ def check_planted(rows: list[PlantedRow], *, joined: bool = False, truncated: fl
     """All are found but some of the halved outputs, and hardly a good one."""
     if joined:  # as tables are read
         rows = [row._replace(output=" ".join(row.output.split())) for row in rows]
-    finder = NamedErrorFinder.learn([row.row for row in rows])
+    finder = OutputErrorFinder.learn([row.row for row in rows])
     found, planted, false = Counter[str](), Counter[str](), []
     for row in rows:
         kinds = kinds_of(finder, row.row)
@@ -79,14 +79,14 @@ def test_real_systems_and_people_have_none_but_short_outputs(shared):
     rows = [line.split("\t") for line in lines]
     for system in sorted({row[0] for row in rows}):
         own = [Row((row[3],), (), row[2]) for row in rows if row[0] == system]
-        finder = NamedErrorFinder.learn(own)
+        finder = OutputErrorFinder.learn(own)
         found = Counter(kind for row in own for kind in kinds_of(finder, row))
         # Of one system's, four outputs have half of the usual length, and raters marked omissions.
         assert found == ({"truncated": 4} if system == "NLLB_MBR_BLEU" else {}), system
 
 
-def finder_of(rows: list[Row]) -> NamedErrorFinder:
-    return NamedErrorFinder.learn([*rows, *(Row((t,), (), s) for s, t in PAIRS[:300])])
+def finder_of(rows: list[Row]) -> OutputErrorFinder:
+    return OutputErrorFinder.learn([*rows, *(Row((t,), (), s) for s, t in PAIRS[:300])])
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_unknown_words_of_a_system_are_learnt_not_listed():
     finder = finder_of(rows)
     assert all(kinds_of(finder, row) == ["preamble"] for row in rows)
     rows = [Row((t,), (), s) for s, t in PAIRS[:30] for _ in range(3)]  # sources that come again
-    assert not any(kinds_of(NamedErrorFinder.learn(rows), row) for row in rows)
+    assert not any(kinds_of(OutputErrorFinder.learn(rows), row) for row in rows)
     rows = [Row((habit + t,), (), "anbei folgt : " + s) for s, t in PAIRS[300:306]]
     finder = finder_of(rows)
     assert not any(kinds_of(finder, row) for row in rows)
@@ -168,7 +168,7 @@ def test_outputs_in_another_language_are_found_among_few_and_many():
         ([Row((mixed[0],), (), sources[0], (long[0], long[1]))], None),
     ]
     for rows, vocabulary in beside:
-        finder = NamedErrorFinder.learn(rows, vocabulary)
+        finder = OutputErrorFinder.learn(rows, vocabulary)
         kinds = [[error.kind for error in finder.find_row(row)[0]] for row in rows]
         named = [n for n, some in enumerate(kinds) if "wrong-language" in some]
         assert named == list(range(0, len(rows), 10))
@@ -180,7 +180,7 @@ def test_without_a_source_only_the_output_is_judged():
         "वह धीरे धीरे धीरे", "the red house by the old river " * 40,
     ]  # fmt: skip
     rows = [Row((text,)) for text in outputs]
-    finder = NamedErrorFinder.learn(rows)
+    finder = OutputErrorFinder.learn(rows)
     found = [" ".join(kinds_of(finder, row)) for row in rows]
     assert found == ["empty", "", "markup", "loop", "", "wrong-language", "loop"]
     blank = [Row(("",), ("",)), Row(("",), ("a house",))]
@@ -194,10 +194,10 @@ def test_findings_count_and_name_the_first_segments():
     )
     dataset_sources = [row.source for row in ROWS]
     assert dataset_sources[len(RIGHTLY_EQUAL) :] == [s for s, _ in PAIRS[len(RIGHTLY_EQUAL) : 600]]
-    named = NamedErrors()
+    named = OutputErrors()
     Evaluation(dataset, {}, [named]).run()
     found = named.by_system
-    findings = named_findings(found, 600)
+    findings = error_findings(found, 600)
     assert {finding.texts for finding in findings} == {("llm",)}
     empty = [number for number, row in enumerate(ROWS, start=1) if row.kind == "empty"]
     (said,) = (finding.message for finding in findings if "(empty)" in finding.message)
@@ -206,7 +206,7 @@ def test_findings_count_and_name_the_first_segments():
         "llm: 6 of 600 outputs have no words where other texts have some (empty): segments "
         f"{first} and 1 more"
     )
-    several = named_findings({"one": found["llm"], "other": found["llm"]}, 600)
+    several = error_findings({"one": found["llm"], "other": found["llm"]}, 600)
     joined = [item for item in combine_findings(several) if len(item.texts) > 1]
     assert len(joined) == len(findings) - 1  # a command that strips marks is of one file
     (said,) = (finding.message for finding in joined if "(empty)" in finding.message)
@@ -214,8 +214,8 @@ def test_findings_count_and_name_the_first_segments():
         f"one (6 of 600: segments {first} and 1 more), other (6 of 600: segments {first} and 1 "
         "more): outputs have no words where other texts have some (empty)"
     )
-    few = {"llm": {7: [NamedError("truncated", "30% of the usual length")]}}
-    assert not named_findings(few, 600)  # correct outputs may look like it
+    few = {"llm": {7: [OutputError("truncated", "30% of the usual length")]}}
+    assert not error_findings(few, 600)  # correct outputs may look like it
     assert all(str(*found["llm"][number - 1]) == "empty" for number in empty)
 
 
@@ -223,7 +223,7 @@ def test_findings_count_and_name_the_first_segments():
 @pytest.mark.parametrize("kind", ["untranslated", "empty", "refusal"])
 def test_copies_explain_words_of_another_language_and_empty_outputs_blanks(kind, check):
     """In the output itself, and in no other; nothing explains that lines are shifted."""
-    (named,) = named_findings({"llm": {7: [NamedError(kind)]}}, 10)
+    (named,) = error_findings({"llm": {7: [OutputError(kind)]}}, 10)
     others = [Finding.of_text(name, "seen", "look at it", check) for name in ("llm", "good")]
     (left,) = (f for f in combine_findings([*others, named]) if f.check == check)
     is_explained = (kind, check) in {
@@ -249,11 +249,11 @@ def test_synonyms_of_subtitles_are_neither_refusals_nor_preambles(said, sources,
         Row((f"{said} {target}".strip(),), (), f"{sources[n % 4]} {source}".strip())
         for n, (source, target) in enumerate(after)
     ]
-    finder = NamedErrorFinder.learn([*others, *rows])
+    finder = OutputErrorFinder.learn([*others, *rows])
     assert not any(kinds_of(finder, row) for row in rows)
     rows = [Row((f"{said} {target}".strip(),), (), source) for (_, target), (source, _) in
             zip(after, PAIRS[400:412], strict=True)]  # fmt: skip
-    finder = NamedErrorFinder.learn([*others, *rows])
+    finder = OutputErrorFinder.learn([*others, *rows])
     kind = "preamble" if more else "refusal"
     assert sum(kinds_of(finder, row)[:1] == [kind] for row in rows) >= 11
 
@@ -264,12 +264,12 @@ def test_a_sentence_of_usual_length_said_of_a_tenth_of_the_sources_is_a_refusal(
     rows = [Row((t,), (), s) for s, t in PAIRS[:450]]
     as_long = [s for s, _ in PAIRS[450:] if abs(len(s) - len(said)) <= 9][:50]
     constant = [Row((said,), (), source) for source in as_long]
-    finder = NamedErrorFinder.learn([*rows, *constant])
+    finder = OutputErrorFinder.learn([*rows, *constant])
     assert all(kinds_of(finder, row) == ["refusal"] for row in constant)
     assert not any("refusal" in kinds_of(finder, row) for row in rows)
     # Fifty translations of sources that have a word in common are none.
     alike = [Row((said,), (), f"der alte mann {source}") for source in as_long]
-    finder = NamedErrorFinder.learn([*rows, *alike])
+    finder = OutputErrorFinder.learn([*rows, *alike])
     assert not any("refusal" in kinds_of(finder, row) for row in alike)
 
 
@@ -320,7 +320,7 @@ def test_words_that_most_outputs_begin_or_end_with_and_no_other_text_has_are_nam
                     (other,) if compared == "peer" else (),
                 )
             )
-        finder = NamedErrorFinder.learn(rows)
+        finder = OutputErrorFinder.learn(rows)
         for row, is_padded in zip(rows, padded, strict=True):
             kinds, *of_others = [
                 [error.kind for error in errors] for errors in finder.find_row(row)
@@ -346,7 +346,7 @@ def test_other_words_for_the_same_are_no_preambles(output, other):
         Row((output.format(target), other.format(f"{target} the {target}")), (), source)
         for source, target in ((source, target.rstrip(" .!?")) for source, target in PAIRS[:60])
     ]
-    finder = NamedErrorFinder.learn(rows)
+    finder = OutputErrorFinder.learn(rows)
     for row in rows:
         assert {"preamble", "note"}.isdisjoint(e.kind for e in finder.find_row(row)[0])
 
@@ -362,14 +362,14 @@ def test_words_that_a_model_lacks_are_padding_of_a_single_system_too(kind, form,
         for source, target, padded in zip(sources, targets, is_padded, strict=True)
     ]
     known = (words[0], words[1])
-    finder = NamedErrorFinder.learn(rows, known)
+    finder = OutputErrorFinder.learn(rows, known)
     assert [kind in kinds_of(finder, row) for row in rows] == is_padded
     said = [row._replace(source=f"xyzzy {row.source}") for row in rows]
     lacks_most = (words[0], frozenset(targets[0].split()[:1]))
     for learnt, vocabulary in (
         (said, known), (rows, (words[0], words[1] | {"xyzzy"})), (rows, lacks_most), (rows, None)
     ):  # fmt: skip
-        finder = NamedErrorFinder.learn(learnt, vocabulary)
+        finder = OutputErrorFinder.learn(learnt, vocabulary)
         assert not any(kind in kinds_of(finder, row) for row in learnt)
 
 

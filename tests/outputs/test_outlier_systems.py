@@ -13,7 +13,7 @@ import pytest
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, RowSample, Texts
 from coverage_eval.core.errors import CheckId, Severity
-from coverage_eval.outputs.far import find_far_outputs
+from coverage_eval.outputs.outlier_systems import find_outlier_systems
 from tests.grammar import generate
 
 Spoil = Callable[[list[str]], list[str]]
@@ -51,13 +51,16 @@ def test_a_spoilt_output_is_found_among_others(kind):
     right = {"good": good, "third": third, "other": other}
     with Aligner.train(source, good) as aligner:
         texts = Texts.from_lists(right | {"third": corrupt(bad)}, None, source)
-        far, findings = find_far_outputs(texts.sample, aligner)
-        assert far == [1]
+        outliers, findings = find_outlier_systems(texts.sample, aligner)
+        assert outliers == [1]
         assert said in findings[0].message
         assert findings[0].texts == ("third",)
-        assert find_far_outputs(Texts.from_lists(right, None, source).sample, aligner) == ([], [])
+        assert find_outlier_systems(Texts.from_lists(right, None, source).sample, aligner) == (
+            [],
+            [],
+        )
         peered = Texts.from_lists({"good": good}, None, source, [corrupt(bad)])
-        assert find_far_outputs(peered.sample, aligner)[0] == [0]
+        assert find_outlier_systems(peered.sample, aligner)[0] == [0]
 
 
 def test_a_spoilt_peer_is_named_and_left_out(run_cli, demonstration, tmp_path):
@@ -113,12 +116,12 @@ def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
         texts = rows(referenced=referenced, count=count)
         names = [str(number) for number in range(2 + count)]
         sample = RowSample(texts, names, ["ref"] * referenced, "src")
-        far, findings = find_far_outputs(sample, aligner)
-    assert far == [*range(1, 2 + count)]
+        outliers, findings = find_outlier_systems(sample, aligner)
+    assert outliers == [*range(1, 2 + count)]
     # Low scores mean nothing unless the reference shows what is wrong.
     severity = Severity.WARNING if referenced else Severity.UNUSABLE
     assert {finding.severity for finding in findings} == {severity}
-    assert {finding.check for finding in findings} == {CheckId.FAR_OUTPUT}
+    assert {finding.check for finding in findings} == {CheckId.OUTLIER}
     # Without a reference the short one says little, which need not be found again.
     little = {CheckId.SAYS_LITTLE, CheckId.BLANK} if not referenced else set()
     assert [finding.explains for finding in findings] == [little, *[set()] * count]
@@ -139,7 +142,7 @@ def test_words_beside_a_translation_make_it_far(referenced, added, is_far):
     ]
     with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
         sample = RowSample(texts, ["good", "long"], ["ref"] * referenced, "src")
-        far, findings = find_far_outputs(sample, aligner)
-    assert far == [1] * is_far
-    assert [finding.check for finding in findings] == [CheckId.FAR_OUTPUT] * is_far
+        outliers, findings = find_outlier_systems(sample, aligner)
+    assert outliers == [1] * is_far
+    assert [finding.check for finding in findings] == [CheckId.OUTLIER] * is_far
     assert all(re.search("has 1[23][0-9]% of the usual length", one.message) for one in findings)
