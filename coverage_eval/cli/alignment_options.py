@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import click
 
-from coverage_eval.cli.help import Decorator, option, shared
+from coverage_eval.cli.click_options import Decorator, option, option_group
 from coverage_eval.cli.parameters import ModelFile, TextType
 from coverage_eval.core.files import Text
 from coverage_eval.core.metric import Metric
@@ -21,7 +21,7 @@ model_option = option(
     help="Align with this model, made by 'align train'.",
 )  # fmt: skip
 
-links_options = shared(
+links_options = option_group(
     option(
         "--ref-links", metavar="FILE", multiple=True, type=TextType(), group="Alignment",
         help="Read links of source and reference from this text, one line per segment, made by any "

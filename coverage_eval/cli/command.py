@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import HelpFormat
+from coverage_eval.cli.help import HelpCommand
 from coverage_eval.cli.output_options import (
     OutputOption,
     infer_format,
@@ -27,7 +27,7 @@ PACKED = (".gz", ".zst")
 """Endings of the names of archives, which are read but not written."""
 
 
-class Command(HelpFormat):
+class Command(HelpCommand):
     """A command that refuses to overwrite its input, or to read a pipe twice.
 
     Every file that it writes is the value of an :class:`OutputFile`, or the
@@ -56,8 +56,10 @@ class Command(HelpFormat):
         """
         try:
             infer_format(ctx, tuple(self.endings), any_ending=self.any_ending)
-        finally:  # the name of an input is the graver mistake
-            _check_outputs(ctx)
+        except click.UsageError:
+            _check_outputs(ctx)  # to write to an input is the graver mistake, which is told
+            raise
+        _check_outputs(ctx)
         try:
             check_stdin(map(FileText, _inputs(ctx)))
         except DataError as error:
@@ -81,7 +83,7 @@ class Command(HelpFormat):
             raise DataError(f"{error}{how_to_segment(ctx, error)}") from error
 
 
-class Group(HelpFormat, click.Group):
+class Group(HelpCommand, click.Group):
     """A group of commands that check their files."""
 
     command_class = Command

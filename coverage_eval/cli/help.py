@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from inspect import cleandoc
 from textwrap import fill
 from types import MappingProxyType
@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-GROUPS = ("Options", "Input", "Alignment", "Metrics", "Statistics", "Output", "Advanced")
-"""Titles of the groups in their order; the first has a command's usual options."""
+from coverage_eval.cli.click_options import GROUPS, Option
 
 MAX_LINES = 40
 """Longer help shows the usual options, and only the names of the others; --help-all shows all."""
@@ -20,54 +19,7 @@ MAX_LINES = 40
 _EXAMPLE = "\b\nExample:\n"
 
 
-class Option(click.Option):
-    """An option in a group of the help, which shows its default.
-
-    Args:
-        *declared: Names, as for :class:`click.Option`.
-        group: One of :data:`GROUPS`.
-        names: The words that a list may have. Those that follow the option, separated by spaces as
-            sacreBLEU has them, are joined by commas.
-        **attributes: As for :class:`click.Option`.
-    """
-
-    def __init__(
-        self, *declared: Any, group: str = GROUPS[0], names: Collection[str] = (), **attributes: Any
-    ) -> None:
-        super().__init__(*declared, **{"show_default": True, **attributes})
-        if isinstance(self.type, click.Choice) and len("|".join(map(str, self.type.choices))) > 36:
-            # Click would write them into one word beside the option's name.
-            self.metavar = self.metavar or "NAME"
-            choices = ", ".join(map(str, self.type.choices))
-            if choices not in (self.help or ""):
-                self.help = f"{self.help} One of {choices}."
-        if isinstance(self.type, click.IntRange):
-            self.metavar = self.metavar or "INTEGER"
-        self.group = group
-        self.names = names
-
-
-Decorator = Callable[[Any], Any]
-"""Adds an option, or several, to the function of a command."""
-
-
-def option(*declared: Any, **attributes: Any) -> Decorator:
-    """Call :func:`click.option`, with the arguments of :class:`Option`."""
-    return click.option(*declared, cls=Option, **attributes)
-
-
-def shared(*options: Decorator) -> Decorator:
-    """One decorator that adds several options, in the order of ``--help``."""
-
-    def add(command: Any) -> Any:
-        for add_option in reversed(options):
-            command = add_option(command)
-        return command
-
-    return add
-
-
-class HelpFormat(click.Command):
+class HelpCommand(click.Command):
     """A command, or a group of commands, whose help begins with an example.
 
     Args:

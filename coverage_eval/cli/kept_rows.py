@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import option, shared
+from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.input_rows import free_names, input_rows, is_column, plain_value
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.parameters import OutputFile
@@ -40,7 +40,7 @@ class _RowsFile(OutputFile):
         return name
 
 
-kept_options = shared(
+kept_options = option_group(
     option(
         "--keep", metavar="FILE", type=_RowsFile(_NO_STDOUT), group="Output",
         help="Write the segments without an error to this file, with all columns of the input: TSV "

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from coverage_eval.cli.help import HelpFormat
+from coverage_eval.cli.help import HelpCommand
 from coverage_eval.cli.hints import HINTS, suggest
 from coverage_eval.cli.messages import ENCODING_FALLBACK, say, wrap
 from coverage_eval.core.errors import CoverageEvalError, ReadingNote
@@ -57,7 +57,7 @@ def _commands() -> dict[str, str]:
     return {name: line for lines in SECTIONS.values() for name, line in lines.items()} | metrics
 
 
-class LazyGroup(HelpFormat, click.Group):
+class LazyGroup(HelpCommand, click.Group):
     """A group that imports a command's module only when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

@@ -1,6 +1,6 @@
 """Options that several commands share, each with its words in the help.
 
-A group of them is one decorator (:func:`~coverage_eval.cli.help.shared`); the command gets the
+A group of them is one decorator (:func:`~coverage_eval.cli.click_options.option_group`); the command gets the
 value of each as an argument of the option's name.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import Decorator, option, shared
+from coverage_eval.cli.click_options import Decorator, option, option_group
 from coverage_eval.cli.output_options import options_on_command_line
 from coverage_eval.cli.parameters import FiniteRange, InputFile
 from coverage_eval.core.metric import Metric
@@ -39,7 +39,7 @@ def metric_settings(*names: str) -> Decorator:
     for name in names:
         for item in _settings(metric_class(name)):
             settings.setdefault(item.name, item)
-    return shared(*map(_setting_option, settings.values()))
+    return option_group(*map(_setting_option, settings.values()))
 
 
 def _settings(kind: type[Metric]) -> list[Field[Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import Decorator, Option, option, shared
+from coverage_eval.cli.click_options import Decorator, Option, option, option_group
 from coverage_eval.cli.parameters import OutputFile
 from coverage_eval.core.formats import FORMATS
 from coverage_eval.core.report import ROW_FORMATS
@@ -86,9 +86,9 @@ class OutputOption(Option):
     """``-o`` of a command that gets an :class:`OutputOptions`, of this and other options.
 
     Args:
-        *args: As for :class:`~coverage_eval.cli.help.Option`.
+        *args: As for :class:`~coverage_eval.cli.click_options.Option`.
         kind: The class of the value, whose fields are the names of the options.
-        **attributes: As for :class:`~coverage_eval.cli.help.Option`.
+        **attributes: As for :class:`~coverage_eval.cli.click_options.Option`.
     """
 
     def __init__(self, *args: Any, kind: type[OutputOptions], **attributes: Any) -> None:
@@ -122,7 +122,7 @@ output_option = output_to("Write to this file instead of standard output.", requ
 
 def _options_of(kind: type[OutputOptions]) -> Decorator:
     """The options of an :class:`OutputOptions`."""
-    return shared(
+    return option_group(
         option(
             "-f", "--format", "output_format", default="text", type=click.Choice(list(FORMATS)),
             help="Print in this format.",
@@ -146,7 +146,7 @@ def _options_of(kind: type[OutputOptions]) -> Decorator:
 output_options = _options_of(OutputOptions)
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command gets an ``output`` of them."""
 
-scoring_options = shared(
+scoring_options = option_group(
     _options_of(ScoreOutputOptions),
     option("--sentence-level", is_flag=True, help="Print one score per segment, with evidence."),
     option(

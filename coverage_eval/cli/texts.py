@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli import hints
-from coverage_eval.cli.help import Decorator, option, shared
+from coverage_eval.cli.click_options import Decorator, option, option_group
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
 from coverage_eval.core.errors import DataError, UnequalLinesError
 from coverage_eval.core.files import STDIN, FileText, Text, check_file
@@ -59,7 +59,7 @@ def texts(*positional: str, options: Sequence[str] = (), pooled: bool = False) -
     names = {*positional, *options}
     several = positional == ("systems",)
     required = [name for name in options if name != "ref"]
-    return shared(
+    return option_group(
         click.argument(
             "files", cls=TextArguments, texts=positional, required_texts=required, nargs=-1,
             pooled=pooled,

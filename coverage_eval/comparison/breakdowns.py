@@ -25,7 +25,7 @@ from coverage_eval.comparison.evidence import (
 from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.core.batches import Row, make_batches
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.mark import PHRASES, WORDS, Explanation
+from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS, Explanation
 from coverage_eval.core.report import Cell, Table
 from coverage_eval.core.result import Result
 from coverage_eval.core.text_metric import FixedMetric
@@ -83,7 +83,7 @@ def _expected_words(result: Result, name: str) -> Iterator[tuple[str, Words, int
 
 def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """Dropped words by their position in the source."""
-    (name, kind), *_others = listed_kinds(result, WORDS)
+    (name, kind), *_others = listed_kinds(result, LIST_WORDS)
     expected: Counter[tuple[str, str]] = Counter()
     dropped: Counter[tuple[str, str]] = Counter()
     for system, words, position, is_dropped in _expected_words(result, name):
@@ -102,7 +102,7 @@ def dropped_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
 
 def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
     """Repetitions by their position in the output; a system's parts sum to its REP."""
-    (name, kind), *_others = listed_kinds(result, PHRASES)
+    (name, kind), *_others = listed_kinds(result, LIST_PHRASES)
     metric = result.metrics[name]
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
@@ -141,7 +141,7 @@ def most_dropped_words(result: Result, top: int) -> Table:
         result: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
-    (name, kind), *_others = listed_kinds(result, WORDS)
+    (name, kind), *_others = listed_kinds(result, LIST_WORDS)
     expected: Counter[tuple[str, str]] = Counter()
     dropped: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for system, words, position, is_dropped in _expected_words(result, name):
@@ -168,7 +168,7 @@ def most_repeated_ngrams(result: Result, top: int) -> Table:
         result: The systems, REP among the metrics.
         top: N-grams of each system; ties are in alphabetical order.
     """
-    (name, kind), *_others = listed_kinds(result, PHRASES)
+    (name, kind), *_others = listed_kinds(result, LIST_PHRASES)
     rows: list[tuple[Cell, ...]] = []
     for system in result.systems:
         times, segments = _repeated(result.explanations_of(name, system))
@@ -299,10 +299,10 @@ class Breakdown:
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(scores_by_length, needs_source=True),
-    "source-position": Breakdown(dropped_by_position, WORDS, needs_source=True),
-    "output-position": Breakdown(repeated_by_position, PHRASES),
-    "dropped-words": Breakdown(most_dropped_words, WORDS, needs_source=True),
-    "repeated-ngrams": Breakdown(most_repeated_ngrams, PHRASES),
+    "source-position": Breakdown(dropped_by_position, LIST_WORDS, needs_source=True),
+    "output-position": Breakdown(repeated_by_position, LIST_PHRASES),
+    "dropped-words": Breakdown(most_dropped_words, LIST_WORDS, needs_source=True),
+    "repeated-ngrams": Breakdown(most_repeated_ngrams, LIST_PHRASES),
 }
 
 

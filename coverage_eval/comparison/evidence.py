@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.lists import LazyRows
-from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind
+from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import Segment, Span, Words, segment_text
@@ -200,7 +200,7 @@ def _repeated_lines(explanation: Explanation, kinds: Iterable[MarkKind]) -> Iter
     starts = [start for start, _ in words.spans]
     of_key: defaultdict[str, set[str]] = defaultdict(set)
     for kind in kinds:
-        if kind.listed == PHRASES:
+        if kind.listed == LIST_PHRASES:
             of_key[kind.key].add(kind.name)
     for key, names in of_key.items():
         listed = [mark for mark in explanation.marks if mark.kind in names]

@@ -15,8 +15,8 @@ from typing import Any
 
 from coverage_eval.core.tokenizers import Span, Words
 
-WORDS = "words"
-PHRASES = "phrases"
+LIST_WORDS = "words"
+LIST_PHRASES = "phrases"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.features import Feature
-from coverage_eval.core.mark import WORDS, Explanation, Mark, MarkKind, Wording
+from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric, TextMetric
 from coverage_eval.core.tokenizers import StopWords, Words
@@ -119,7 +119,7 @@ class DROP(AlignmentMetric, FixedMetric):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             "dropped", "source", "dropped", "dropped word", "dropped words",
-            "source word that the output drops", "omission", style="dropped", listed=WORDS,
+            "source word that the output drops", "omission", style="dropped", listed=LIST_WORDS,
         ),
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording("drops fewer words", "drops words")

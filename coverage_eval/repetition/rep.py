@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
-from coverage_eval.core.mark import PHRASES, Explanation, Mark, MarkKind, Wording
+from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Measure, Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Segment, StopWords, Words
@@ -110,8 +110,8 @@ class REP(TokenMetric):
     kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
         MarkKind(
             name, "output", "repeated", "repetition", "repeated words",
-            "word repeated beyond the reference", "repetition", style="repeated", listed=PHRASES,
-            allowed_by="reference",
+            "word repeated beyond the reference", "repetition", style="repeated",
+            listed=LIST_PHRASES, allowed_by="reference",
         )
         for name in (NGRAM, TWICE)
     )  # fmt: skip

@@ -158,7 +158,7 @@ def _summary(command: click.Command) -> str:
 
 def command_page(names: tuple[str, ...], command: click.Command) -> str:
     """A command's help as Markdown, without tables so that it fits narrow screens."""
-    from coverage_eval.cli.help import GROUPS
+    from coverage_eval.cli.click_options import GROUPS
 
     called = f"coverage-eval {' '.join(names)}"
     context = click.Context(command, info_name=called, help_option_names=["-h", "--help"])

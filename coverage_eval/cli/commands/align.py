@@ -18,8 +18,8 @@ from coverage_eval.align.links import (
     read_link_pairs,
 )
 from coverage_eval.cli.alignment_options import symmetrize_option
+from coverage_eval.cli.click_options import GROUPS, option
 from coverage_eval.cli.command import Group
-from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import strict_option
 from coverage_eval.cli.output import echo_findings, print_lines, show, with_findings

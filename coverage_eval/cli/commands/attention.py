@@ -17,8 +17,8 @@ from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import UnclearMapsError
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merge_subwords
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Group
-from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.cli.output_options import OutputOptions, output_option, output_options, output_to
 from coverage_eval.cli.parameters import InputFile, NameList, ParamType

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
-from coverage_eval.cli.help import option
 from coverage_eval.cli.output import print_lines, show
 from coverage_eval.cli.output_options import OutputOptions, output_options
 from coverage_eval.cli.parameters import InputFile

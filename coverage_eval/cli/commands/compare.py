@@ -19,8 +19,8 @@ from coverage_eval.cli.alignment_options import (
     require_links,
     source_option,
 )
+from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.command import Command
-from coverage_eval.cli.help import option, shared
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option, signature_option, strict_option
 from coverage_eval.cli.output import CLOSED, refuse_fatal, show, warn, with_findings
@@ -48,7 +48,7 @@ from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.registry import METRICS, metric_class
 
-comparison_options = shared(
+comparison_options = option_group(
     texts("systems", options=("ref",)),
     option(
         "--systems-in", metavar="COLUMN", group="Input",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
-from coverage_eval.cli.help import option
 from coverage_eval.cli.options import signature_option
 from coverage_eval.cli.output import show
 from coverage_eval.cli.output_options import OutputOptions, output_options

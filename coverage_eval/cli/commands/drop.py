@@ -17,9 +17,9 @@ from coverage_eval.cli.alignment_options import (
     source_option,
     symmetrize_option,
 )
+from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
-from coverage_eval.cli.help import option, shared
 from coverage_eval.cli.kept_rows import kept_options
 from coverage_eval.cli.options import check_settings, metric_settings
 from coverage_eval.cli.output_options import options_on_command_line, scoring_options
@@ -28,7 +28,7 @@ from coverage_eval.core.files import Text
 from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.registry import METRICS, metric_class
 
-alignment_options = shared(
+alignment_options = option_group(
     model_option, sink_option, links_options, symmetrize_option("Alignment"), source_option
 )
 """The source, and what links it to other texts: the options of :func:`alignment_score`."""

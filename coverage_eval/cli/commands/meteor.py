@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
-from coverage_eval.cli.help import option
 from coverage_eval.cli.options import check_settings, jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
 from coverage_eval.cli.texts import texts

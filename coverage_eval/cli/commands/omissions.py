@@ -18,9 +18,9 @@ from coverage_eval.cli.alignment_options import (
     model_option,
     source_option,
 )
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.document_report import gate_documents, with_passages
-from coverage_eval.cli.help import option
 from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import signature_option

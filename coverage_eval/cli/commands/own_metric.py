@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.click_options import option_group
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.drop import alignment_options, alignment_score
 from coverage_eval.cli.commands.score import score
-from coverage_eval.cli.help import shared
 from coverage_eval.cli.kept_rows import kept_options
 from coverage_eval.cli.options import jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
@@ -38,7 +38,7 @@ def metric_command(name: str) -> click.Command:
     is_aligned = "aligner" in {item.name for item in fields(kind)}
     has_references = "references" in kind.needs
     by_option = ["src"] if "sources" in kind.needs and not is_aligned else []
-    options = shared(
+    options = option_group(
         texts("hyp", *(["ref"] if has_references else []), options=by_option),
         metric_settings(name),
         alignment_options if is_aligned else jobs_option,

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.attention import read_maps
 from coverage_eval.cli.commands.compare import comparison_options, run_comparison
-from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import wrap
 from coverage_eval.cli.output import print_lines, refuse_fatal, show, warn
 from coverage_eval.cli.output_options import OutputOptions, output_to

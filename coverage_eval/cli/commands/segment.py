@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
-from coverage_eval.cli.help import option
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option, strict_option
 from coverage_eval.cli.output import echo_findings, print_lines

@@ -33,7 +33,7 @@ from coverage_eval.comparison.table import (
 from coverage_eval.comparison.verdict import decide
 from coverage_eval.core.checks import percent
 from coverage_eval.core.layout import legend
-from coverage_eval.core.mark import PHRASES, WORDS
+from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS
 from coverage_eval.core.report import Table
 from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.documents.feature import Documents
@@ -225,9 +225,9 @@ def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
 def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
     """The words and n-grams with most errors, without punctuation, and links to their segments."""
     result = comparison.result
-    for name, what in (("dropped-words", WORDS), ("repeated-ngrams", PHRASES)):
+    for name, what in (("dropped-words", LIST_WORDS), ("repeated-ngrams", LIST_PHRASES)):
         metrics = {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
-        if not metrics or (what == WORDS and not result.has_source):
+        if not metrics or (what == LIST_WORDS and not result.has_source):
             continue
         # All entries are asked for, because the lists have those that tell a system from others.
         table = BREAKDOWNS[name].make(result, max(1, result.segments) * 1_000_000)
