@@ -1,7 +1,7 @@
 """Options that several commands share, each with its words in the help.
 
-A group of them is one decorator (:func:`~coverage_eval.cli.click_options.option_group`); the command gets the
-value of each as an argument of the option's name.
+A group of them is one decorator (:func:`~coverage_eval.cli.click_options.option_group`); the
+command gets the value of each as an argument of the option's name.
 """
 
 from __future__ import annotations
