@@ -7,7 +7,7 @@ from .comparison.compare import compare
 from .comparison.report.html import make_report
 from .comparison.table import Comparison
 from .core.errors import CoverageEvalError, DataError
-from .core.metric import Score
+from .core.score import Score
 from .core.texts import read_segments
 from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP

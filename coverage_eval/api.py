@@ -15,7 +15,8 @@ from coverage_eval.core.batches import ONE_SYSTEM, Texts
 from coverage_eval.core.errors import warn_of
 from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.features import Feature
-from coverage_eval.core.metric import Metric, Score
+from coverage_eval.core.metric import Metric
+from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP

@@ -30,7 +30,8 @@ from coverage_eval.align.model_text import require_tokenised, tokenized_by_user
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.metric import Fitted, Score, Statistics
+from coverage_eval.core.metric import Fitted, Statistics
+from coverage_eval.core.score import Score
 from coverage_eval.core.tables import is_missing, join_lines
 from coverage_eval.core.word_checks import find_unsegmented
 from coverage_eval.registry import make_metric

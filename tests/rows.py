@@ -6,8 +6,9 @@ from typing import Any
 
 from coverage_eval.core.batches import ONE_SYSTEM, Row, Texts
 from coverage_eval.core.counting import count_texts
-from coverage_eval.core.metric import Metric, Score, Statistics
+from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.result import Result
+from coverage_eval.core.score import Score
 
 
 def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None) -> list[Row]:

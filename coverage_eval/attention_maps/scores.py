@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.lists import DiskList
-from coverage_eval.core.metric import Signature
+from coverage_eval.core.score import Signature
 
 OVER, UNDER = 1.5, 0.2
 """A source word with more attention in all is over-attended, one with less is under-attended."""

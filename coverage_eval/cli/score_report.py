@@ -13,7 +13,6 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
-from coverage_eval.core.metric import Score
 from coverage_eval.core.report import (
     HUMAN_FORMATS,
     NUMBER_FORMATS,
@@ -23,6 +22,7 @@ from coverage_eval.core.report import (
     Table,
 )
 from coverage_eval.core.result import Result
+from coverage_eval.core.score import Score
 
 
 def score_report(scores: Sequence[Score]) -> Report:

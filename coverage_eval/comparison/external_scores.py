@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Text, check_columns, file_name, zip_lines
-from coverage_eval.core.metric import Fitted, Measure, Signature, Statistics
+from coverage_eval.core.metric import Fitted, Measure, Statistics
+from coverage_eval.core.score import Signature
 from coverage_eval.core.tables import ColumnText, TextTable
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.texts import open_text

@@ -19,7 +19,7 @@ from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.lists import LazyRows
-from coverage_eval.core.metric import Interval, Metric, Score, interval_ends
+from coverage_eval.core.metric import Metric
 from coverage_eval.core.report import (
     DECISIVE,
     HUMAN_FORMATS,
@@ -31,6 +31,7 @@ from coverage_eval.core.report import (
     Table,
 )
 from coverage_eval.core.result import Result
+from coverage_eval.core.score import Interval, Score, interval_ends
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.trust import Trust
 

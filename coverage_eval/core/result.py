@@ -16,7 +16,8 @@ from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Fitted, Floats, Metric, Score, Statistics
+from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
+from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 
 F = TypeVar("F", bound=Feature)

@@ -16,7 +16,8 @@ import numpy as np
 
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CorpusWarning, DataError, require_integer
-from coverage_eval.core.metric import Floats, Formula, Interval, Statistics
+from coverage_eval.core.metric import Floats, Formula, Statistics
+from coverage_eval.core.score import Interval
 
 DEFAULT_RESAMPLES = 1000
 MAX_RESAMPLES = 1_000_000

@@ -9,8 +9,9 @@ from typing import Any
 
 from coverage_eval.core.batches import RowSample, Texts
 from coverage_eval.core.counting import count_texts
-from coverage_eval.core.metric import Fitted, Metric, Score, setting
+from coverage_eval.core.metric import Fitted, Metric, setting
 from coverage_eval.core.result import Result
+from coverage_eval.core.score import Score
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer
 
 

@@ -16,7 +16,8 @@ from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.metric import Fitted, Floats, Measure, Signature, Statistics
+from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics
+from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.found_segments import FoundSegment

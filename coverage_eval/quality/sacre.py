@@ -16,7 +16,8 @@ from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CheckId, DataError, Finding, Severity
 from coverage_eval.core.features import Feature
-from coverage_eval.core.metric import Measure, Signature, Statistics, setting
+from coverage_eval.core.metric import Measure, Statistics, setting
+from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, segment_text
 from coverage_eval.version import __version__

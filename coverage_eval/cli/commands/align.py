@@ -37,8 +37,9 @@ from coverage_eval.core.checks import OTHER_ORDER, SampledTexts, combine_finding
 from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.files import Text, file_name
 from coverage_eval.core.lists import DiskList
-from coverage_eval.core.metric import Formula, Score, Statistics
+from coverage_eval.core.metric import Formula, Statistics
 from coverage_eval.core.progress import progress_bar, split_progress, track
+from coverage_eval.core.score import Score
 from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.text_checks import TextChecks
 from coverage_eval.core.texts import read_parallel

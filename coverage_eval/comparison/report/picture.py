@@ -8,8 +8,8 @@ from itertools import product
 
 from coverage_eval.comparison.evidence import flagged_segments, flags
 from coverage_eval.comparison.table import ComparedScore, Comparison
-from coverage_eval.core.metric import interval_ends
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
+from coverage_eval.core.score import interval_ends
 
 
 @dataclass(frozen=True)
