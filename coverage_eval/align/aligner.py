@@ -409,7 +409,7 @@ class ExternalLinks(Aligner):
                         "the source text is needed to find the sink; give it with --src"
                     )
                 kept = tuple(_drop_sink(links, len(source)) for links in kept)
-            yield AlignedRow(source, tuple(row.of_references(kept[:split])), kept[split:])
+            yield AlignedRow(source, tuple(row.drop_missing_references(kept[:split])), kept[split:])
 
     def _target_lengths(self, row: Row) -> list[int]:
         """Token counts of the linked texts."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import CLOSED, print_lines
+from coverage_eval.cli.output import GATE_CLOSED_STATUS, print_lines
 from coverage_eval.core.formats import json_line
 from coverage_eval.core.report import HUMAN_FORMATS, Report, Table
 
@@ -52,7 +52,7 @@ def gate_documents(
         if additions:
             has = f"have more than {fail_above:g}% of their words beside the source's lines"
         say(f"{len(bad)} of {len(documents)} documents {has}: {listed}", "failed")
-        click.get_current_context().exit(CLOSED)
+        click.get_current_context().exit(GATE_CLOSED_STATUS)
 
 
 def _record(cut: Segmentation) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from coverage_eval.core.formats import FORMATS, numbers
 from coverage_eval.core.report import Report, Style
 from coverage_eval.core.writing import write_lines
 
-CLOSED = 3
+GATE_CLOSED_STATUS = 3
 """The exit status where a gate is closed."""
 
 PIPE_COLUMNS = 120

@@ -22,15 +22,15 @@ from coverage_eval.core.report import (
     Table,
 )
 from coverage_eval.core.result import Result
-from coverage_eval.core.score import Score
+from coverage_eval.core.score import Score, interval_ends
 
 
 def score_report(scores: Sequence[Score]) -> Report:
     """Corpus scores, a row each; in text, one line ``signature = score``."""
     rows = []
     for score in scores:
-        low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-        rows.append((score.metric, ScoreCell(score.score, low, high), score.segments))
+        cell = ScoreCell(score.score, *interval_ends(score.interval))
+        rows.append((score.metric, cell, score.segments))
     signatures = tuple(str(score.signature) for score in scores)
     table = Table(("metric", "score", "segments"), rows, signatures=signatures, lines=True)
     return Report((table,), {"scores": scores})
@@ -108,7 +108,7 @@ def segment_table(result: Result, reasons: Sequence[str] | None = None) -> Segme
     """The segments of one system with their scores by one metric, and with their evidence.
 
     Args:
-        result: What was measured, with evidence.
+        result: The result of an evaluation that kept the texts.
         reasons: Why each segment has an error, empty for those without; a column of segments.
     """
     from coverage_eval.comparison.evidence import segment_lines

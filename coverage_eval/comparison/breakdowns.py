@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coverage_eval.comparison.evidence import (
     bracketed,
     listed_kinds,
-    marking,
+    mark_kinds,
     marks_of,
     spans_on,
 )
@@ -49,9 +49,9 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
         *(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)),
         f"{LENGTHS[-1]}+",
     ]
-    columns = result.of(MetricChoice)
-    tokens = columns.source_tokenizer if columns else Tokenizer()
-    lengths = [len(tokens(row.source or "")) for row in result.rows]
+    choice = result.of(MetricChoice)
+    tokenizer = choice.source_tokenizer if choice else Tokenizer()
+    lengths = [len(tokenizer(row.source or "")) for row in result.rows]
     numbers = np.searchsorted(LENGTHS, lengths, side="right") - 1
     rows = []
     for number in np.unique(numbers).tolist():
@@ -221,7 +221,7 @@ def most_different(result: Result, baseline: str, top: int) -> Table:
         top: Segments of each metric and system; ties are in the order of the text.
     """
     others = [system for system in result.systems if system != baseline]
-    kinds = [kind for kind in chain(*marking(result).values()) if not kind.on_demand]
+    kinds = [kind for kind in chain(*mark_kinds(result).values()) if not kind.on_demand]
     notes = []
     for side, where, whose in (
         ("output", "an output", ""),
@@ -312,7 +312,7 @@ def break_down(
     """Make tables of where systems differ.
 
     Args:
-        result: Measured with evidence, which keeps texts and alignments.
+        result: The result of an evaluation that kept the texts.
         names: Names of :data:`BREAKDOWNS`; by default all that the metrics allow.
         top: Entries of each list of words or n-grams.
 

@@ -60,7 +60,7 @@ def compare(
         seed: Their seed.
         tokenize: The tokeniser of all metrics that have one, such as BLEU, TER and REP; an aligner
             has its own. By default, for REP, as
-            :func:`coverage_eval.comparison.columns.fit_words` says.
+            :func:`coverage_eval.comparison.metric_choice.default_tokenizer` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
         unaligned: Whether outputs are translations of one document with any lines, each a text or
@@ -88,16 +88,16 @@ def compare(
     how = SignificanceTest(test, resamples, seed, baseline)
     texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
     documents = [Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else []
-    columns = MetricChoice(
+    choice = MetricChoice(
         texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase, documents=documents
     )
-    result = columns.evaluate(jobs=jobs)
+    result = choice.evaluate(jobs=jobs)
     warn_of(result.findings)
     return compare_result(result, how)
 
 
 def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
-    """Compare systems that were measured, as :func:`compare` does.
+    """Compare systems by the result of an evaluation, as :func:`compare` does.
 
     Intervals and bootstrap tests of all metrics come from the same resamples.
 

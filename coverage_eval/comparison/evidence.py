@@ -33,7 +33,7 @@ def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
     ]
 
 
-def marking(result: Result) -> dict[str, list[MarkKind]]:
+def mark_kinds(result: Result) -> dict[str, list[MarkKind]]:
     """The metrics with marks, and their kinds; of several with the same key, only the first's."""
     kinds_by_metric: dict[str, list[MarkKind]] = {}
     taken: set[str] = set()
@@ -56,7 +56,9 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     Marks that are no error by themselves are left out, as
     :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` says.
     """
-    kinds = {name: {kind.name: kind for kind in listed} for name, listed in marking(result).items()}
+    kinds = {
+        name: {kind.name: kind for kind in listed} for name, listed in mark_kinds(result).items()
+    }
     columns = {name: result.explanations(name) for name in kinds}
     position = result.systems.index(system)
 
@@ -71,7 +73,7 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     return LazyRows(marks, range(result.segments))
 
 
-def flags(metric: Metric) -> bool:
+def flags_segments(metric: Metric) -> bool:
     """Whether a metric says of single segments that they have an error.
 
     What is repeated without a reference that does not repeat it may be right.
@@ -162,7 +164,7 @@ def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
     That is text beside the segment that belongs to no line of a document, and repeated phrases.
 
     Args:
-        result: What was measured, with evidence.
+        result: The result of an evaluation that kept the texts.
         name: The metric that finds errors.
         index: The segment, from 0.
     """

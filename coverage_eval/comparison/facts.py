@@ -32,10 +32,10 @@ MANY_OUTPUTS = 0.02
 merit."""
 
 PADDING = frozenset({"loop", "preamble", "note", "special-token"})
-"""Named errors that add words, which the source's words may seem to be translated by."""
+"""Output errors that add words, which the source's words may seem to be translated by."""
 
 CERTAIN = tuple(kind for kind in KINDS if kind not in GUESSES)
-"""Named errors that are no guesses."""
+"""Output errors that are no guesses."""
 
 
 class PairTest(NamedTuple):
@@ -78,7 +78,7 @@ class LineFaults(NamedTuple):
 
 
 class BrokenOutputs(NamedTuple):
-    """Outputs with errors that have a name.
+    """Outputs with output errors.
 
     Attributes:
         kinds: The kinds of errors, of :data:`CERTAIN`; several if only all of them are many.
@@ -267,7 +267,7 @@ def collect_facts(
     """What the verdict of a comparison is made from.
 
     Args:
-        result: What was measured.
+        result: The result of the evaluation.
         test: How systems are tested.
         tested: The tests of all pairs by all columns.
         trust: How far metrics can be believed.
@@ -436,8 +436,8 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     Empty outputs of documents are missing lines.
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
-    named, are_documents = result.of(OutputErrors), result.of(Documents) is not None
-    for segment, errors in named.by_system[system].items() if named else ():
+    output_errors, are_documents = result.of(OutputErrors), result.of(Documents) is not None
+    for segment, errors in output_errors.by_system[system].items() if output_errors else ():
         kind = main_error(errors).kind
         if kind in found and not (kind == "empty" and are_documents):
             found[kind].append(segment)

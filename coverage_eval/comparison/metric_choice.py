@@ -34,8 +34,8 @@ class MetricChoice(Feature):
             allow.
         others: Further metrics by name, such as scores of other programs.
         tokenize: The tokeniser of named metrics of words, BLEU and TER among them; None for the
-            one that fits raw texts, as :func:`fit_words` says, with METEOR's normalisation, and
-            those of BLEU and TER.
+            one that fits raw texts, as :func:`default_tokenizer` says, with METEOR's normalisation,
+            and those of BLEU and TER.
         lowercase: Whether these metrics lowercase the text.
         documents: Cuts outputs of other lines than their source, if they have other lines.
 
@@ -112,7 +112,7 @@ class MetricChoice(Feature):
     def evaluate(
         self, *, jobs: int = 1, keep_texts: bool = True, progress: Progress = no_progress
     ) -> Result:
-        """Score the texts by the chosen metrics, and look for errors that have a name.
+        """Score the texts by the chosen metrics, and look for output errors.
 
         Args:
             jobs: Number of processes for metrics of text.
@@ -155,7 +155,7 @@ class MetricChoice(Feature):
         aligner = self._aligner if any(map(needs_links, metrics)) else None
         if isinstance(aligner, AlignerSettings):
             aligner = aligner.make()
-        tokenize = self._tokenize or (fit_words(aligner) if self._is_raw else "none")
+        tokenize = self._tokenize or (default_tokenizer(aligner) if self._is_raw else "none")
         chosen = [self._make(item, aligner, tokenize) for item in metrics]
         done = []
         if self._is_raw and self._tokenize is None and tokenize != "none":
@@ -166,15 +166,15 @@ class MetricChoice(Feature):
             note = f"the texts are not tokenised: {', and '.join(done)}"
             self._notes.append(f"{note} (--tokenize none turns this off)")
         self._output_errors.aligner = aligner or aligner_of([*chosen, *self._others.values()])
-        tokens = Tokenizer(tokenize, self._lowercase)
-        self.source_tokenizer = aligner.source_tokenizer if aligner else tokens
+        tokenizer = Tokenizer(tokenize, self._lowercase)
+        self.source_tokenizer = aligner.source_tokenizer if aligner else tokenizer
         return dict(zip(names, [*chosen, *self._others.values()], strict=True))
 
     def _make(self, metric: str | Metric, aligner: Aligner | None, tokenize: str | None) -> Metric:
         if isinstance(metric, Metric):
             return metric
-        tokens = Tokenizer(tokenize or "none", self._lowercase)
-        source_tokenizer = aligner.source_tokenizer if aligner else tokens
+        tokenizer = Tokenizer(tokenize or "none", self._lowercase)
+        source_tokenizer = aligner.source_tokenizer if aligner else tokenizer
         settings: dict[str, Any] = {"aligner": aligner, "source_tokenizer": source_tokenizer}
         # Only the user's choice is for BLEU and TER, too.
         settings |= {"tokenize": self._tokenize, "norm": self._is_raw}
@@ -208,7 +208,7 @@ def is_untokenised(rows: Sequence[Row]) -> bool:
     return any(map(why_untokenised, texts))
 
 
-def fit_words(aligner: Aligner | None) -> str:
+def default_tokenizer(aligner: Aligner | None) -> str:
     """The tokeniser of REP for raw text where nobody chose one.
 
     It is that of the aligner's model; without a model, or with a model that names no tokeniser,

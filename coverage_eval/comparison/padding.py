@@ -28,7 +28,7 @@ FILLER = "xyzzyx"
 _MAX_SHARED = 10
 """Words at the beginning or the end that most outputs may share."""
 
-Words = Sequence[str]
+Tokens = Sequence[str]
 
 
 Won: TypeAlias = tuple[str, str, str]
@@ -43,7 +43,7 @@ def padding_explains(
     Only metrics that score texts by themselves are looked at, not those of other programs.
 
     Args:
-        result: What was measured.
+        result: The result of the evaluation.
         won: The significant differences.
         test: How systems are tested.
         resamples: How many resamples to draw.
@@ -84,7 +84,7 @@ def padding_explains(
     return explained
 
 
-def _pad(outputs: Sequence[Words], others: Sequence[Words]) -> Iterator[Words]:
+def _pad(outputs: Sequence[Tokens], others: Sequence[Tokens]) -> Iterator[Tokens]:
     """Outputs with the words that others share; then, if others are longer, as many words."""
     filler = [FILLER] * (sum(map(len, others)) > sum(map(len, outputs)))
     head, tail = shared_words(others), shared_words(others, from_end=True)
@@ -93,7 +93,7 @@ def _pad(outputs: Sequence[Words], others: Sequence[Words]) -> Iterator[Words]:
         yield [*padded, *filler * (len(other) - len(padded))]
 
 
-def _with_tail(words: Words, other: Words, tail: Words) -> Words:
+def _with_tail(words: Tokens, other: Tokens, tail: Tokens) -> Tokens:
     """Words with as much of a tail as another output has, of which they may have the beginning.
 
     >>> _with_tail(["a", "."], ["b", ".", "the", "end"], [".", "the", "end"])
@@ -105,11 +105,11 @@ def _with_tail(words: Words, other: Words, tail: Words) -> Words:
     return [*words, *common[there:]]
 
 
-def _ends(words: Words, tail: Words) -> bool:
+def _ends(words: Tokens, tail: Tokens) -> bool:
     return [*words[len(words) - len(tail) :]] == [*tail]
 
 
-def shared_words(outputs: Sequence[Words], *, from_end: bool = False) -> Words:
+def shared_words(outputs: Sequence[Tokens], *, from_end: bool = False) -> Tokens:
     """The words with which most outputs begin, or end; as many as most share.
 
     >>> shared_words([["a", "b", "x"], ["c", "x"], ["d"]], from_end=True)
@@ -127,7 +127,7 @@ def shared_words(outputs: Sequence[Words], *, from_end: bool = False) -> Words:
     return ()
 
 
-def _count(metric: FixedMetric, rows: Sequence[Row], outputs: Sequence[Words]) -> Statistics:
+def _count(metric: FixedMetric, rows: Sequence[Row], outputs: Sequence[Tokens]) -> Statistics:
     """The statistics ``[segments, k]`` of some outputs."""
     padded = (
         row._replace(hypotheses=(" ".join(words),), peers=())

@@ -62,7 +62,7 @@ def make_tests(
     """Test all pairs of systems by all metrics.
 
     Args:
-        result: What was measured.
+        result: The result of the evaluation.
         test: How systems are tested.
         columns: Its metrics, each with the statistics ``[segments, k]`` of every system.
         sampled: Bootstrap scores of the same metrics, if they are known.

@@ -52,7 +52,7 @@ class Row(NamedTuple):
     source: Segment | None = None
     peers: tuple[Segment, ...] = ()
 
-    def of_references(self, items: Sequence[T]) -> Sequence[T]:
+    def drop_missing_references(self, items: Sequence[T]) -> Sequence[T]:
         """Of one item for each reference, those of the references that are there.
 
         A blank reference beside others with words is missing, for every metric. If all are blank,
@@ -66,7 +66,7 @@ class Row(NamedTuple):
     @property
     def nonblank_references(self) -> Sequence[Segment]:
         """The references that are there; a blank one if none is."""
-        return self.of_references(self.references)
+        return self.drop_missing_references(self.references)
 
 
 class Request(NamedTuple):

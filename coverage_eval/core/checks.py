@@ -161,7 +161,7 @@ class Check:
         look: Gives what it finds in some texts, each finding in one text; checks of a model also
             take the model.
         min_segments: Segments of the sample.
-        min_tokens: TokenizerFunction of the longest text.
+        min_tokens: Tokens of the longest text.
         needs_references: Whether it compares with a reference.
         needs_source: Whether it compares with the source.
     """

@@ -98,18 +98,18 @@ def count_batches(
         jobs: As in :func:`count_texts`.
     """
     requests: list[Request] = []
-    of_text: dict[str, Fitted] = {}
-    aligned: dict[str, Fitted] = {}
+    text_metrics: dict[str, Fitted] = {}
+    aligner_metrics: dict[str, Fitted] = {}
     for name, metric in fitted.items():
         needed = metric.requests()
         requests += needed
-        (aligned if needed else of_text)[name] = metric
+        (aligner_metrics if needed else text_metrics)[name] = metric
     batches = iter(batches)
     # No more processes are started than there are batches.
-    first = list(islice(batches, jobs)) if jobs > 1 and of_text else []
+    first = list(islice(batches, jobs)) if jobs > 1 and text_metrics else []
     batches = chain(first, batches)
     if len(first) > 1:
-        yield from _count_in_processes(of_text, aligned, batches, requests, len(first))
+        yield from _count_in_processes(text_metrics, aligner_metrics, batches, requests, len(first))
         return
     for batch in answer_ahead(batches, requests) if requests else batches:
         # A partition of Spark may be empty.
@@ -123,8 +123,8 @@ def _count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statis
 
 
 def _count_in_processes(
-    of_text: Mapping[str, Fitted],
-    aligned: Mapping[str, Fitted],
+    text_metrics: Mapping[str, Fitted],
+    aligner_metrics: Mapping[str, Fitted],
     batches: Iterable[Batch],
     requests: Sequence[Request],
     jobs: int,
@@ -132,8 +132,8 @@ def _count_in_processes(
     """As :func:`count_batches`, with metrics of text in other processes.
 
     Args:
-        of_text: Metrics that need nothing but the texts.
-        aligned: The others, which are counted here.
+        text_metrics: Metrics that need nothing but the texts.
+        aligner_metrics: The others, which are counted here.
         batches: The segments, in order.
         requests: What is asked of the batches.
         jobs: Number of processes, at least two.
@@ -142,9 +142,9 @@ def _count_in_processes(
         assert pool is not None
         pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
         for batch in answer_ahead(batches, requests):
-            pending.append((batch, pool.submit(_count_batch, of_text, Batch(batch.rows))))
+            pending.append((batch, pool.submit(_count_batch, text_metrics, Batch(batch.rows))))
             if len(pending) > 2 * jobs:
                 done, future = pending.popleft()
-                yield done, {**future.result(), **_count_batch(aligned, done)}
+                yield done, {**future.result(), **_count_batch(aligner_metrics, done)}
         for done, future in pending:
-            yield done, {**future.result(), **_count_batch(aligned, done)}
+            yield done, {**future.result(), **_count_batch(aligner_metrics, done)}

@@ -106,7 +106,7 @@ def _records(table: Table) -> Iterator[list[object]]:
     A score takes three columns: its own, ``low`` and ``high``. Signatures are the last column.
     """
     names: list[object] = []
-    for name, kinds in zip(table.header, table.kinds, strict=True):
+    for name, kinds in zip(table.header, table.traits, strict=True):
         names += [name, "low", "high"] if "score" in kinds else [name]
     yield [*names, "signature"] if table.signatures else names
     for number, row in enumerate(table.rows):

@@ -77,8 +77,9 @@ def _how_to_write(value: Mapping[str, Any], file: FileText) -> str:
 
 
 def is_object(text: str) -> bool:
-    """Whether a text is a JSON object."""
-    return text.lstrip().startswith("{") and isinstance(_json_or_none(text), dict)
+    """Whether a text is a JSON object with a field."""
+    found = _json_or_none(text) if text.lstrip().startswith("{") else None
+    return isinstance(found, dict) and len(found) > 0
 
 
 def is_row(text: str) -> bool:

@@ -81,7 +81,7 @@ def _width(table: Table, digits: int) -> int:
 
 def _tabular(table: Table, digits: int) -> Iterator[str]:
     columns = table.shown_columns
-    yield rf"\begin{{tabular}}{{{''.join(column_alignment(table.kinds[i])[0] for i in columns)}}}"
+    yield rf"\begin{{tabular}}{{{''.join(column_alignment(table.traits[i])[0] for i in columns)}}}"
     # No space before the arrow that says which direction is better.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", table.header[i])) for i in columns]
     yield from (r"\toprule", _row(header), r"\midrule")

@@ -75,7 +75,7 @@ def legend(table: Table, *, star: bool = True, bold: bool = True) -> list[str]:
         star: Whether the format marks significant differences by a star.
         bold: Whether the format prints the best figures in bold.
     """
-    kinds = set().union(*table.kinds)
+    kinds = set().union(*table.traits)
     sentences = []
     if star and "significant" in kinds:
         sentences.append(f"*: p < {SIGNIFICANT:g}.")
@@ -209,7 +209,7 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
         colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
         look = f"{'bold' if cell.best else ''} {colour}".strip()
         # The stars stand behind the column of figures.
-        figure += "*" if cell.significant else " " * ("significant" in table.kinds[column])
+        figure += "*" if cell.significant else " " * ("significant" in table.traits[column])
         if not are_many:
             return [(figure, look), *((line, "dim") for line in below)]
         if width := widths[column]:
@@ -305,7 +305,7 @@ def _grid(
         yield []
         yield from _grid(table, [columns[0], *columns[half:]], lines, room)
         return
-    sides = [column_alignment(table.kinds[i]) for i in columns]
+    sides = [column_alignment(table.traits[i]) for i in columns]
     for number, row in enumerate(_cells(table, columns, lines)):
         for level in zip_longest(*map(_wrap, row, widths), fillvalue=("", "")):
             line = []
@@ -347,7 +347,7 @@ def _fit(
                 longest = max(map(width_of, line.split()), default=0)
                 words[column] = max(words[column], longest)
     narrowest = [  # a word that is longer than half of the room may be broken
-        full if "number" in table.kinds[i] else min(full, max(_MIN_WIDTH, min(word, room // 2)))
+        full if "number" in table.traits[i] else min(full, max(_MIN_WIDTH, min(word, room // 2)))
         for i, full, word in zip(columns, natural, words, strict=True)
     ]
     for limit in range(max(room, _MIN_WIDTH), _MIN_WIDTH, -1):

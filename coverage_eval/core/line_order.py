@@ -146,7 +146,7 @@ def _bad_blocks(lags: Lags) -> list[int]:
 
 
 MIN_LENGTHS = 200
-"""TokenizedText for a correlation of lengths, which is 0 ± 0.07 by chance."""
+"""Rows for a correlation of lengths, which is 0 ± 0.07 by chance."""
 
 LENGTH_CORRELATION = 0.1
 """Correlation of the logarithms of source and target lengths: 0.47 to 0.89, and 0.28 to 0.78 where

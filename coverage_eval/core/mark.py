@@ -195,7 +195,6 @@ class MarkKind:
             for neither.
         allowed_by: The text whose own repetitions are no errors, ``reference`` or ``source``; empty
             if all count.
-        amount: What :attr:`Mark.amount` is, if it is worth telling, such as ``strength``.
         error_threshold: The smallest amount that is an error by itself; 0 if every mark is one.
             Where it is above 0, nearly every word is marked, so a report shows them on demand.
     """
@@ -210,7 +209,6 @@ class MarkKind:
     style: str = ""
     listed: str = ""
     allowed_by: str = ""
-    amount: str = ""
     error_threshold: float = 0.0
 
     @property

@@ -195,7 +195,7 @@ class Metric(Formula, ABC):
     counts_words: ClassVar[bool] = True
     """Whether a text whose words its :attr:`tokenizer` does not separate has no score: see
     :attr:`~coverage_eval.core.result.Result.refused`."""
-    unsplit: ClassVar[str] = ""
+    unsegmented_advice: ClassVar[str] = ""
     """What to do with text whose words it does not separate, if no ``--tokenize`` would do so."""
 
     def __post_init__(self) -> None:

@@ -124,7 +124,7 @@ class Table:
     objects: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
 
     @cached_property
-    def kinds(self) -> Sequence[ColumnTraits]:
+    def traits(self) -> Sequence[ColumnTraits]:
         """What each column has; nothing if all its cells are empty."""
         columns: list[set[str]] = [set() for _ in self.header]
         for row in self.rows:
@@ -142,7 +142,7 @@ class Table:
     @property
     def shown_columns(self) -> list[int]:
         """The columns that people see: all but empty ones."""
-        return [i for i, kinds in enumerate(self.kinds) if kinds or not self.rows]
+        return [i for i, kinds in enumerate(self.traits) if kinds or not self.rows]
 
     def to_records(self) -> list[dict[str, Any]]:
         """The rows by column name, as plain values."""

@@ -108,7 +108,7 @@ languages and databases, errors of spreadsheets, and a few words in brackets ("<
 def look_for_missing_values(texts: SampledTexts) -> Iterator[Finding]:
     """Texts that stand for a missing one where another text has words.
 
-    Outputs without a word have a name already.
+    Outputs without a word are the output error ``empty`` already.
     """
     for text in texts.all:
         is_output = text in texts.hypotheses

@@ -35,7 +35,7 @@ def html_page(report: Report, style: Style) -> Iterator[str]:
 def _rows(table: Table, style: Style) -> Iterator[str]:
     """The header and the rows, without empty columns."""
     columns = table.shown_columns
-    sides = [column_alignment(table.kinds[i]) for i in columns]
+    sides = [column_alignment(table.traits[i]) for i in columns]
     names = [
         f'<th class="{s}">{escape(table.header[i])}</th>'
         for s, i in zip(sides, columns, strict=True)

@@ -19,7 +19,7 @@ from coverage_eval.core.metric import Metric
 from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, Tokenizer
 
 
-def _tokenise(texts: SampledTexts) -> str:
+def _tokenise_advice(texts: SampledTexts) -> str:
     """What to do with texts that are tokenised in different ways, or not at all."""
     return f"tokenise all texts alike{', or add --tokenize 13a' * texts.has_tokenizer}"
 
@@ -57,7 +57,7 @@ def look_for_other_words(texts: SampledTexts) -> Iterator[Finding]:
                 yield Finding.of_text(
                     text.name,
                     f"{words_of}, such as {example}, are in more than one piece in {parts.name}",
-                    _tokenise(texts),
+                    _tokenise_advice(texts),
                     CheckId.OTHER_WORDS,
                     explains={CheckId.OUT_OF_STEP},
                 )
@@ -112,7 +112,7 @@ def look_for_attached_punctuation(texts: SampledTexts) -> Iterator[Finding]:
             yield Finding.of_text(
                 text.name,
                 label,
-                _tokenise(texts),
+                _tokenise_advice(texts),
                 CheckId.UNTOKENISED,
                 explains={CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS},
             )
@@ -160,7 +160,7 @@ def find_unsegmented(sample: RowSample, metrics: Mapping[str, Metric]) -> dict[s
             is_source = text is texts.source
             is_needed = not is_source or "sources" in metric.needs
             if is_needed and (label := why_unsegmented(text)):
-                finding = _unsegmented(text, label, metric.unsplit, is_source=is_source)
+                finding = _unsegmented(text, label, metric.unsegmented_advice, is_source=is_source)
                 found.setdefault(name, []).append(finding)
     return found
 
@@ -203,7 +203,7 @@ def _unsegmented(
     names, name = found[0] if found else ("char", "char")
     flags = f"--src-tokenize {name}" if is_source else f"--tokenize {name} --src-tokenize 13a"
     option = f"add --tokenize {names}; a model is trained" if has_tokenizer else "train the model"
-    advice = advice or f"words are no figure there: {option} with {flags}"
+    advice = advice or f"words cannot be counted there: {option} with {flags}"
     return Finding.of_text(text.name, label, advice, CheckId.UNSEGMENTED, explains=MISFITS)
 
 

@@ -261,7 +261,7 @@ class SoftDROP(AlignmentMetric):
         MarkKind(
             "lost", "source", "lost", "source word that loses coverage", "lost coverage",
             "source word that loses half of its coverage or more", "omission", style="lost",
-            amount="coverage", error_threshold=0.5,
+            error_threshold=0.5,
         ),
     )  # fmt: skip
     wording: ClassVar[Wording | None] = Wording(

@@ -104,7 +104,7 @@ class FlaggedSegments(TextMetric):
         """The marks of an output, given what the finder found in it."""
 
     def features(self) -> Sequence[Feature]:
-        """Checks of how well the model knows the texts, and the errors that have a name."""
+        """Checks of how well the model knows the texts, and the output errors."""
         return [AlignmentChecks(self.aligner), OutputErrors(self.aligner)]
 
     def fit(self, sample: RowSample) -> FittedFlags:
@@ -248,7 +248,6 @@ class Omissions(FlaggedSegments):
         MarkKind(
             LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
             "source word that seems to be left out", "omission", style="suspected",
-            amount="strength",
         ),
         *MISSING_KINDS,
     )  # fmt: skip
@@ -295,7 +294,7 @@ class Additions(FlaggedSegments):
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             ADDED, "output", "added", "suspected addition", "suspected additions",
-            "word that seems to have no source", "addition", style="added", amount="strength",
+            "word that seems to have no source", "addition", style="added",
         ),
         *EXTRA_KINDS,
     )  # fmt: skip

@@ -121,7 +121,7 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
     """The lines of each document of a text: of a file, or of each row of a table.
 
     Raises:
-        DataError: As :func:`~coverage_eval.core.files.read_segments` or
+        DataError: As :func:`~coverage_eval.core.texts.read_segments` or
             :meth:`~coverage_eval.core.tables.TextTable.cells`; a cell is not text.
     """
     if not isinstance(text, ColumnText):

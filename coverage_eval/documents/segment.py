@@ -117,8 +117,8 @@ class Segmenter:
             references: Lines of references; if their script has no spaces, ``13a`` and ``intl``
                 give way to ``char``, with which each character is a word.
         """
-        tokens = Tokenizer(tokenizer_for(references, tokenize), lowercase=True)
-        return cls(tokens, tokens, f"reference-{tokens.name}")
+        tokenizer = Tokenizer(tokenizer_for(references, tokenize), lowercase=True)
+        return cls(tokenizer, tokenizer, f"reference-{tokenizer.name}")
 
     @property
     def lines_of(self) -> str:
@@ -134,8 +134,8 @@ class Segmenter:
         for number, line in enumerate(lines, start=1):
             if "\n" in line.strip():
                 raise DataError(f"line {number} of the {self.lines_of} has a line end inside")
-        tokens = (self.source_tokenizer, self.tokenizer)
-        require_tokenised(self.by_user, tokens, lines, text.split("\n"))
+        tokenizers = (self.source_tokenizer, self.tokenizer)
+        require_tokenised(self.by_user, tokenizers, lines, text.split("\n"))
         source = SourceWords.read(lines, self.source_tokenizer)
         words = OutputWords.read(text, self.tokenizer)
         if not source.lengths.any():

@@ -67,25 +67,25 @@ class OutputWords:
     is_word: Flags
 
     @classmethod
-    def read(cls, text: str, tokens: Tokenizer) -> OutputWords:
+    def read(cls, text: str, tokenizer: Tokenizer) -> OutputWords:
         """Tokenise a text line by line, and find the tokens' characters.
 
         Args:
             text: The text, with any line ends.
-            tokens: The tokeniser of the model.
+            tokenizer: The tokeniser of the model.
         """
         written: list[str] = []
         starts: list[int] = []
         offset = 0
         for line in text.split("\n"):
-            starts += (offset + start for start, _ in tokens.whole.locate(line).spans)
-            written += tokens.whole(line)
+            starts += (offset + start for start, _ in tokenizer.whole.locate(line).spans)
+            written += tokenizer.whole(line)
             offset += len(line) + 1
         return cls(
             text,
-            [known_form(token, tokens) for token in written],
+            [known_form(token, tokenizer) for token in written],
             np.array(starts, np.int64),
-            np.array(_boundaries(text, written, starts, tokens.name == "char"), np.int64),
+            np.array(_boundaries(text, written, starts, tokenizer.name == "char"), np.int64),
             np.array([not MARKUP.fullmatch(token) for token in written], bool),
         )
 
@@ -115,11 +115,11 @@ class SourceWords(NamedTuple):
     rules: frozenset[str]
 
     @classmethod
-    def read(cls, lines: Sequence[str], tokens: Tokenizer) -> SourceWords:
+    def read(cls, lines: Sequence[str], tokenizer: Tokenizer) -> SourceWords:
         """Tokenise the lines of a source."""
         from scipy import sparse
 
-        cut = [[known_form(token, tokens) for token in tokens.whole(line)] for line in lines]
+        cut = [[known_form(token, tokenizer) for token in tokenizer.whole(line)] for line in lines]
         has_words = [any(map(str.isalnum, "".join(line))) for line in cut]
         kept = [
             [token for token in line if not (is_text and MARKUP.fullmatch(token))]
@@ -151,11 +151,11 @@ def tokenizer_for(lines: Iterable[Segment], name: str) -> str:
     return "char" if 2 * unspaced > sum(map(str.isalpha, text)) else name
 
 
-def known_form(token: str, tokens: Tokenizer) -> str:
+def known_form(token: str, tokenizer: Tokenizer) -> str:
     """A token as the model knows it: without marks of emphasis, in its case, cut to its stem."""
     token = token.strip("*_`~#|>") or token
-    token = token.lower() if tokens.lowercase else token
-    return token[: tokens.stem] if tokens.stem else token
+    token = token.lower() if tokenizer.lowercase else token
+    return token[: tokenizer.stem] if tokenizer.stem else token
 
 
 def _boundaries(

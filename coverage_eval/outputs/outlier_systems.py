@@ -1,4 +1,4 @@
-"""Systems whose outputs are far from the others', so that the others must not be judged by them.
+"""Outlier systems: outputs unlike the others', so that the others must not be judged by them.
 
 Where there is no reference, or beside it, the outputs of other systems say what a segment repeats
 and covers. An output that is cut off, blank or one word throughout says nothing of that: with it,
@@ -40,7 +40,7 @@ OUTLIER_BLANK = 0.2
 def find_outlier_systems(
     sample: RowSample, aligner: ModelAligner
 ) -> tuple[list[int], list[Finding]]:
-    """Find outputs that are far from the others, of several systems, or of peers of one.
+    """Find outputs that are unlike the others, of several systems, or of peers of one.
 
     Args:
         sample: The texts, with a source.
@@ -72,7 +72,7 @@ def find_outlier_systems(
 
 
 def _finding(name: str, label: str, has_references: bool, is_long: bool) -> Finding:
-    """What to say of an output that is far from the others; references show what it lacks."""
+    """What to say of an outlier; references show what it lacks."""
     message = f"{name}: {label}; it is left out where other outputs show what a segment should have"
     if has_references:
         return Finding(message, Severity.WARNING, (name,), CheckId.OUTLIER, (label,))
@@ -87,10 +87,10 @@ def _finding(name: str, label: str, has_references: bool, is_long: bool) -> Find
 
 
 def _why_outlier(output: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]]) -> str:
-    """How far an output is from the others; empty if it is one of them.
+    """Why an output is an outlier; empty if it is none.
 
     Of two others the poorer one counts, because a single odd one must not decide; beside one other,
-    which may be rich in wrong words, an output is far with half as many different words.
+    which may be rich in wrong words, an output is an outlier with half as many different words.
     """
     answered = [index for index in range(len(output)) if any(other[index] for other in others)]
     blank = sum(not output[index] for index in answered)

@@ -1,4 +1,4 @@
-"""Errors of a whole output that have a name: empty, a copy of the source, a refusal, a loop.
+"""Output errors, those of a whole output: empty, a copy of the source, a refusal, a loop.
 
 No threshold decides them, so they are decided before any score. Language models make most of them.
 What is usual is learnt from the text at hand: :class:`OutputErrorFinder` learns it from a sample
@@ -95,7 +95,7 @@ class JudgedOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class OutputProfile:
-    """What is usual in one system's outputs; what departs from it is an error with a name."""
+    """What is usual in one system's outputs; what departs from it is an output error."""
 
     languages: Languages
     lengths: LengthProfile
@@ -177,7 +177,7 @@ def _looped(loop: Loop, output: ParsedSegment) -> str:
 
 @dataclass(frozen=True)
 class OutputErrorFinder:
-    """Finds errors of whole outputs that have a name.
+    """Finds output errors.
 
     >>> texts = [("ein haus", "a house"), ("ein hund", "a dog"), ("das haus am see", "")]
     >>> rows = [Row((output,), (), source) for source, output in texts]
@@ -217,7 +217,7 @@ class OutputErrorFinder:
     @property
     def request(self) -> Request:
         """Asks a batch for the errors of each row."""
-        return Request(("named", id(self)), partial(map, self.find_row))
+        return Request(("output errors", id(self)), partial(map, self.find_row))
 
     def find_row(self, row: Row) -> tuple[tuple[OutputError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
@@ -279,7 +279,7 @@ def learn_output_errors(sample: RowSample, aligner: Aligner | None = None) -> Ou
 
         vocabulary = aligner.model.vocabulary if isinstance(aligner, ModelAligner) else None
     return sample.once(
-        ("named", vocabulary and id(aligner)),
+        ("output errors", vocabulary and id(aligner)),
         lambda: OutputErrorFinder.learn(sample.rows, vocabulary() if vocabulary else None),
     )
 
@@ -296,7 +296,7 @@ def main_error(errors: Sequence[OutputError]) -> OutputError:
 
 @dataclass(eq=False)
 class OutputErrors(Feature):
-    """Looks at every output for errors that have a name.
+    """Looks at every output for output errors.
 
     Attributes:
         aligner: A model's vocabulary tells the language of few outputs; None to do without. It may
@@ -354,15 +354,15 @@ _EXPLAINED = {
 """What checks of texts find because of outputs that have an error of a kind."""
 
 
-def error_findings(named: ErrorsBySegment, segments: int) -> list[Finding]:
+def error_findings(by_system: ErrorsBySegment, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
-        named: The errors, as :class:`OutputErrors` has them.
+        by_system: The errors, as :class:`OutputErrors` has them.
         segments: Number of segments.
     """
     findings = []
-    for system, of_segments in named.items():
+    for system, of_segments in by_system.items():
         errors = [(n, error) for n, found in of_segments.items() for error in found]
         for kind in KINDS:
             details = {n + 1: error.detail for n, error in errors if error.kind == kind}

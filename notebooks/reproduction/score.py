@@ -127,7 +127,10 @@ def table_file(table: str, form: str) -> str:
 def table_metrics(aligner: Aligner | None) -> list[Metric]:
     """The metrics of Table 1, and the translations' length; no DROP without an aligner."""
     names, _ = default_metrics(
-        aligns=aligner is not None, covers=False, referenced=True, several=True
+        has_links=aligner is not None,
+        has_coverages=False,
+        has_references=True,
+        has_several_outputs=True,
     )
     bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
     computed = [

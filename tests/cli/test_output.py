@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from coverage_eval.cli import cli
-from coverage_eval.cli.output import CLOSED
+from coverage_eval.cli.output import GATE_CLOSED_STATUS
 from coverage_eval.core.layout import text
 from coverage_eval.core.report import Report, ScoreCell, Style, Table
 from tests.cli.tools import ALL_COMMANDS, on_a_terminal
@@ -136,7 +136,7 @@ def test_a_closed_gate_is_said_last(tmp_path, monkeypatch):
     (tmp_path / "b").write_text("the house the house\n" * 40)
     line = "compare --ref a a b --metrics rep --resamples 100 --fail-if-worse rep"
     done = CliRunner().invoke(cli, line.split())
-    assert done.exit_code == CLOSED
+    assert done.exit_code == GATE_CLOSED_STATUS
     assert done.output == done.stdout + done.stderr
     *warnings, last = done.stderr.splitlines()
     assert warnings

@@ -11,7 +11,7 @@ import sacrebleu
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.facts import unusable_systems
-from coverage_eval.comparison.metric_choice import fit_words, is_untokenised
+from coverage_eval.comparison.metric_choice import default_tokenizer, is_untokenised
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning
@@ -152,7 +152,7 @@ def test_untokenised_text_is_tokenised_for_rep_and_normalised_for_meteor():
 
     def fitted(texts: list[str], aligner: Aligner | None = None) -> tuple[str, bool]:
         is_raw = is_untokenised(make_text_rows(texts, texts, texts))
-        return fit_words(aligner), is_raw
+        return default_tokenizer(aligner), is_raw
 
     assert fitted(raw) == ("13a", True)
     assert fitted(split) == ("13a", False)

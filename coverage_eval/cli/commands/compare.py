@@ -23,7 +23,7 @@ from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option, signature_option, strict_option
-from coverage_eval.cli.output import CLOSED, refuse_fatal, show, warn, with_findings
+from coverage_eval.cli.output import GATE_CLOSED_STATUS, refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import OutputOptions, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
 from coverage_eval.cli.texts import named_by_position, texts
@@ -122,7 +122,7 @@ def run_comparison(
 ) -> Comparison:
     """Check what is asked for, read the texts, align them, count and test.
 
-    The arguments are the options, and ``keep_texts``: whether evidence will be asked for.
+    The arguments are the options, and ``keep_texts``: whether the result must explain scores.
 
     Raises:
         click.UsageError: A mistake on the command line, before any file is read.
@@ -130,7 +130,9 @@ def run_comparison(
         AlignerError: The aligner failed.
     """
     check_unaligned(unaligned=unaligned, ref=ref, src=src, model=model)
-    kinds = {name: metric_class(name) for name in metrics or ()}  # the default ones fit
+    kinds = {
+        name: metric_class(name) for name in metrics or ()
+    }  # the default metrics are chosen to fit the texts
     needs_none = kinds and not any(kind.needs for kind in kinds.values())
     if not (ref or src or needs_none):
         raise hints.missing_reference(click.get_current_context(), systems, named_by_position())
@@ -145,10 +147,10 @@ def run_comparison(
     if kinds:
         present = {"documents": unaligned, "references": bool(ref), "sources": bool(src)}
         _require_texts(kinds, present)
-        _check_words(kinds)
+        _check_tokenizer_options(kinds)
     external_scores = _read_scores(scores, list(systems), lower_is_better, higher_is_better)
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
-    columns = MetricChoice(
+    choice = MetricChoice(
         Texts(systems, ref, src),
         aligner,
         metrics,
@@ -159,7 +161,7 @@ def run_comparison(
     )
     with progress_bar("comparing") as progress:
         measuring, testing = split_progress(progress, 9.0, 1.0)
-        result = columns.evaluate(jobs=jobs, keep_texts=keep_texts, progress=measuring)
+        result = choice.evaluate(jobs=jobs, keep_texts=keep_texts, progress=measuring)
         comparison = compare_result(
             result, SignificanceTest(resamples=resamples, baseline=baseline)
         )
@@ -217,7 +219,7 @@ def _require_texts(kinds: Mapping[str, type[Metric]], present: Mapping[str, bool
         raise click.UsageError("; ".join(lacking))
 
 
-def _check_words(kinds: Mapping[str, type[Metric]]) -> None:
+def _check_tokenizer_options(kinds: Mapping[str, type[Metric]]) -> None:
     """Refuse a tokeniser without a metric that takes it."""
     takes = {
         "tokenize": {name for name, kind in kinds.items() if hasattr(kind, "tokenize")},
@@ -230,7 +232,7 @@ def _check_words(kinds: Mapping[str, type[Metric]]) -> None:
             raise click.UsageError(f"--{asked} is not for {listed}: only {others} it")
 
 
-class _Differences(ParamType):
+class MetricThresholds(ParamType):
     """A list of metrics such as ``rep,drop=0.5``; a number is 0 if it is missing."""
 
     name = "list"
@@ -276,7 +278,7 @@ class _Differences(ParamType):
     "--fail-if-worse",
     metavar="LIST",
     group="Statistics",
-    type=_Differences(),
+    type=MetricThresholds(),
     help="End with exit status 3 if a system is significantly worse than the baseline by one of "
     "these metrics, separated by commas. A number is the least difference that counts, as in "
     "rep,drop=0.5.",
@@ -344,7 +346,7 @@ def compare(
     for item in worse:
         say(item.describe(comparison.baseline, output.digits), "worse")
     if worse:
-        click.get_current_context().exit(CLOSED)
+        click.get_current_context().exit(GATE_CLOSED_STATUS)
 
 
 def _check_tables(

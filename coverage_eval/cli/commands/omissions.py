@@ -24,7 +24,14 @@ from coverage_eval.cli.document_report import gate_documents, with_passages
 from coverage_eval.cli.kept_rows import kept_options, write_kept
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import signature_option
-from coverage_eval.cli.output import CLOSED, echo_findings, refuse_fatal, show, warn, with_findings
+from coverage_eval.cli.output import (
+    GATE_CLOSED_STATUS,
+    echo_findings,
+    refuse_fatal,
+    show,
+    warn,
+    with_findings,
+)
 from coverage_eval.cli.output_options import ScoreOutputOptions, scoring_options
 from coverage_eval.cli.parameters import Percentage, TextType
 from coverage_eval.cli.score_report import score_report, segment_report, segment_table
@@ -116,9 +123,9 @@ def omissions(
     them; outputs that translate nothing, such as copies and refusals, count. With --sentence-level
     it prints each segment's score and the spans of source words that are missing, with numbers of
     words from 1; JSON has the characters of the line instead, from 0.
-    Lists of errors have other errors with a name, too.
+    Lists of errors have other output errors, too.
 
-    Without --model, --keep, --reject and --fail-above go by errors with a name alone, such as empty
+    Without --model, --keep, --reject and --fail-above go by output errors alone, such as empty
     or untranslated outputs.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
@@ -203,7 +210,7 @@ def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: flo
     """End the run if too many segments have an error.
 
     Args:
-        result: What was measured.
+        result: The result of the evaluation.
         evidence: What was found in each segment.
         fail_above: The percentage of segments that may have an error.
     """
@@ -249,13 +256,13 @@ def _fail(message: str, bad: Sequence[int]) -> None:
     more = f" and {len(bad) - _MAX_NAMED} more" if len(bad) > _MAX_NAMED else ""
     numbers = f": segments {', '.join(map(str, bad[:_MAX_NAMED]))}{more}" if bad else ""
     say(f"{message}{numbers}", "failed")
-    click.get_current_context().exit(CLOSED)
+    click.get_current_context().exit(GATE_CLOSED_STATUS)
 
 
 def _judge_without_model(
     test_set: Texts, keep: str | None, reject: str | None, fail_above: float | None, *, strict: bool
 ) -> None:
-    """Split the segments, or close the gate, by errors with a name that are no guesses.
+    """Split the segments, or close the gate, by output errors that are no guesses.
 
     There is no probability, because other outputs may leave text out.
     """
@@ -289,7 +296,7 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
     """How many segments are more likely wrong than not, and the strongest span of the worst.
 
     Args:
-        result: What was measured.
+        result: The result of the evaluation.
         reasons: Why each segment is flagged; empty for others.
         resamples: Number of resamples of the interval.
         spare: Columns beyond 80 that texts may have; negative for a narrower terminal.

@@ -177,8 +177,8 @@ def _mark_records(
     ]
 
 
-def _words(segment: Segment, tokens: Tokenizer) -> Steps:
-    words = tokens.locate(segment)
+def _words(segment: Segment, tokenizer: Tokenizer) -> Steps:
+    words = tokenizer.locate(segment)
     return _steps(_units(words.text), words.spans)
 
 

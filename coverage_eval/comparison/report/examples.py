@@ -14,7 +14,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner, aligner_of
 from coverage_eval.align.rows import AlignedRow
 from coverage_eval.comparison.evidence import (
     linking_metric,
-    marking,
+    mark_kinds,
     marks_of,
     runs,
     styled_runs,
@@ -191,7 +191,7 @@ def _marked_words(
     """The marked words of each segment that are worth showing, and how much is wrong with each."""
     aligner = aligner_of(result.metrics.values())
     known = aligner.model.vocabulary()[0] if isinstance(aligner, ModelAligner) else None
-    names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
+    names = {kind.key: name for name, kinds in mark_kinds(result).items() for kind in kinds}
     found: list[dict[MarkedWord, float]] = []
     for row, marks, _ in zip(result.rows, marks_of(result, system), range(shown), strict=False):
         source = segment_text(row.source or "")
@@ -217,7 +217,7 @@ def _examples(
     comparison: Comparison, places: Sequence[Place], doubtful: Collection[str]
 ) -> Iterator[ErrorExample]:
     result = comparison.result
-    names = {kind.key: name for name, kinds in marking(result).items() for kind in kinds}
+    names = {kind.key: name for name, kinds in mark_kinds(result).items() for kind in kinds}
     for place, links in zip(places, _links(result, places), strict=True):
         row, metric = result.rows[place.index], result.metrics[place.metric]
         texts: dict[str, Segment] = {} if row.source is None else {"source": row.source}

@@ -11,7 +11,12 @@ from urllib.parse import urlencode
 
 from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
-from coverage_eval.comparison.evidence import flagged_segments, flags, listed_kinds, marking
+from coverage_eval.comparison.evidence import (
+    flagged_segments,
+    flags_segments,
+    listed_kinds,
+    mark_kinds,
+)
 from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
 from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
@@ -201,12 +206,14 @@ def _worth(comparison: Comparison) -> str:
 def _doubtful(comparison: Comparison) -> Collection[str]:
     """Metrics whose marks prove little: there are plainer ones, or they only hint."""
     metrics = comparison.result.metrics
-    plain = {kind.error for metric in metrics.values() if flags(metric) for kind in metric.kinds}
+    plain = {
+        kind.error for metric in metrics.values() if flags_segments(metric) for kind in metric.kinds
+    }
     doubtful = {*comparison.facts.doubts}
     for name, metric in metrics.items():
         errors = {kind.error for kind in metric.kinds}
         is_plainer = plain & errors if comparison.result.num_references else plain
-        if is_plainer and not flags(metric):
+        if is_plainer and not flags_segments(metric):
             doubtful.add(name)
     return doubtful
 
@@ -313,7 +320,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
                 "name": m.name,
                 "figure": m.segment_score_name or m.name,
                 "higherIsBetter": m.higher_is_better,
-                "flags": flags(m),
+                "flags": flags_segments(m),
                 "rule": result.fitted[name].flag_rule,
             }
             for name, m in result.metrics.items()
@@ -328,7 +335,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
 def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
     """The kinds of marks, the plainest first; those that prove little are shown on demand."""
     doubtful = _doubtful(comparison)
-    of_metrics = marking(comparison.result).items()
+    of_metrics = mark_kinds(comparison.result).items()
     for name, kinds in sorted(of_metrics, key=lambda item: item[1][0].error_threshold):
         for kind in {kind.key: kind for kind in kinds}.values():
             yield {
@@ -354,6 +361,6 @@ def _blocks(
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.name}/{system}", scores
-            if flags(metric):
+            if flags_segments(metric):
                 flagged = flagged_segments(result, name, system)[:shown].tolist()
                 yield f"flags/{metric.name}/{system}", flagged

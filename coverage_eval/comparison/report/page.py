@@ -1,6 +1,6 @@
 """HTML files from templates, which need no network or server; a policy lets only our script run.
 
-Documents are shown side by column_alignment, source and output, with gaps where lines are missing.
+Documents are shown side by side, source and output, with gaps where lines are missing.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
     )
     environment.filters |= {
         "lines": lambda cell: cell_lines(cell, _DIGITS),
-        "numeric": lambda table: [column_alignment(column) == "right" for column in table.kinds],
+        "numeric": lambda table: [column_alignment(column) == "right" for column in table.traits],
     }
     assets = files("coverage_eval.comparison.report") / "assets"
     code = (assets / script).read_text("utf-8")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from coverage_eval.comparison.evidence import flagged_segments, flags
+from coverage_eval.comparison.evidence import flagged_segments, flags_segments
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 from coverage_eval.core.score import interval_ends
@@ -87,7 +87,7 @@ def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
     rows: dict[str, list[DrawnScore]] = {system: [] for system in systems}
     for system, name in product(systems, metrics):
         flagged = ""
-        if flags(metrics[name]):
+        if flags_segments(metrics[name]):
             number = int(flagged_segments(result, name, system).sum())
             flagged = f"{number:,}/{result.segments:,}"
         has_say = name in comparison.facts.metrics

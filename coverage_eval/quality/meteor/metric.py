@@ -251,7 +251,7 @@ class METEOR(TextMetric):
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
     tokenizer: ClassVar[Tokenizer] = Tokenizer()
-    unsplit: ClassVar[str] = FOR_ENGLISH
+    unsegmented_advice: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
         "stresses recall, so dropped words lower it, but it does not tell them from other errors."

@@ -93,7 +93,7 @@ class NLTKMeteor(TextMetric):
     statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
     tokenizer: ClassVar[Tokenizer] = Tokenizer()
-    unsplit: ClassVar[str] = FOR_ENGLISH
+    unsegmented_advice: ClassVar[str] = FOR_ENGLISH
     limits: ClassVar[str] = (
         "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare it "
         "only with figures from NLTK."
