@@ -64,16 +64,15 @@ class Command(HelpCommand):
             check_stdin(map(FileText, _inputs(ctx)))
         except DataError as error:
             raise click.UsageError(str(error)) from None
-        for parameter in self.params:
-            if isinstance(parameter, TextArguments):
-                parameter.assign(ctx)
+        texts = [item for item in self.params if isinstance(item, TextArguments)]  # one at most
+        for argument in texts:
+            argument.assign(ctx)
         check_columns(ctx)
-        for parameter in self.params:
-            if isinstance(parameter, TextArguments):
-                parameter.take_apart(ctx)
-        for parameter in self.params:
-            if isinstance(parameter, OutputOption):
-                parameter.collect(ctx)
+        for argument in texts:
+            argument.split_by_system(ctx)
+        for option in self.params:
+            if isinstance(option, OutputOption):
+                option.collect(ctx)
         if ctx.params.get("strict"):
             ctx.with_resource(warnings.catch_warnings())
             warnings.simplefilter("error", CorpusWarning)

@@ -42,7 +42,7 @@ _unaligned_option = option(
 )  # fmt: skip
 
 
-def texts(*positional: str, options: Sequence[str] = (), pooled: bool = False) -> Decorator:
+def texts(*positional: str, options: Sequence[str] = (), row_by_row: bool = False) -> Decorator:
     """Add a command's texts.
 
     The command receives ``hyp``, ``src`` and ``tgt`` as a text each, ``ref`` as a tuple of texts,
@@ -53,8 +53,8 @@ def texts(*positional: str, options: Sequence[str] = (), pooled: bool = False) -
             ``systems``, ``src``, ``tgt``, ``ref``. They must be there.
         options: The texts that only an option names. They must be there, too, but for references.
             The source that ``cli.alignment_options.source_option`` adds is not among them.
-        pooled: Whether tables with a row for each segment and system are taken row by row, since
-            the command judges segments or pairs and not a system.
+        row_by_row: Whether a table with a row for each segment and system is taken row by row,
+            since the command judges segments or pairs and not a system.
     """
     names = {*positional, *options}
     several = positional == ("systems",)
@@ -62,7 +62,7 @@ def texts(*positional: str, options: Sequence[str] = (), pooled: bool = False) -
     return option_group(
         click.argument(
             "files", cls=TextArguments, texts=positional, required_texts=required, nargs=-1,
-            pooled=pooled,
+            row_by_row=row_by_row,
             metavar=" ".join(map(_shown_name, positional)),
             type=NamedText() if several else TextType(),
             callback=by_name if several else None,
@@ -84,7 +84,7 @@ class TextArguments(click.Argument):
         *args: As for :class:`click.Argument`.
         texts: The parameters of these texts, in their order.
         required_texts: Parameters of further texts that must be there.
-        pooled: Whether rows of several systems are taken as they are.
+        row_by_row: Whether rows of several systems are taken as they are.
         **attributes: As for :class:`click.Argument`.
     """
 
@@ -93,11 +93,11 @@ class TextArguments(click.Argument):
         *args: Any,
         texts: Sequence[str],
         required_texts: Sequence[str],
-        pooled: bool,
+        row_by_row: bool,
         **attributes: Any,
     ) -> None:
         super().__init__(*args, **attributes)
-        self.texts, self.required_texts, self.pooled = texts, required_texts, pooled
+        self.texts, self.required_texts, self.row_by_row = texts, required_texts, row_by_row
 
     def assign(self, ctx: click.Context) -> None:
         """Give each text its value among the parameters of the command.
@@ -130,7 +130,7 @@ class TextArguments(click.Argument):
         if "hyp" in values:
             (values["hyp"],) = values["hyp"]
 
-    def take_apart(self, ctx: click.Context) -> None:
+    def split_by_system(self, ctx: click.Context) -> None:
         """Give tables with a row for each segment and system a text for each system.
 
         Where one output is scored, the command takes the rows as they are, or the table is refused
@@ -141,7 +141,7 @@ class TextArguments(click.Argument):
             DataError: A table cannot be read, or two systems have one name.
         """
         values, column = ctx.params, ctx.params.pop("systems_in", None)
-        if not (self.pooled or "systems" in values):
+        if not (self.row_by_row or "systems" in values):
             return
         tables: dict[TextTable, LongTable] = {}
         texts = {
@@ -159,18 +159,18 @@ class TextArguments(click.Argument):
         for parameter in ctx.command.params:
             name = parameter.name or ""
             if isinstance(value := values.get(name), tuple):
-                values[name] = tuple(self._row_by_row(text, tables) for text in value)
+                values[name] = tuple(self._as_given(text, tables) for text in value)
             elif isinstance(value, ColumnText):
-                values[name] = self._row_by_row(value, tables)
+                values[name] = self._as_given(value, tables)
         if systems:
             values["systems"] = _by_system(systems, tables)
 
-    def _row_by_row(self, text: Any, tables: Mapping[TextTable, LongTable]) -> Any:
+    def _as_given(self, text: Any, tables: Mapping[TextTable, LongTable]) -> Any:
         """A text of the rows or segments of its table; another value as it is."""
         if not isinstance(text, ColumnText) or text.table not in tables:
             return text
         found = tables[text.table]
-        return ColumnText(found.rows if self.pooled else found.shared, text.column)
+        return ColumnText(found.rows if self.row_by_row else found.shared, text.column)
 
     def _assign_in_order(self, ctx: click.Context, files: Sequence[Text]) -> None:
         """Give the files to the texts that no option names; REF, the last, takes all that are left.

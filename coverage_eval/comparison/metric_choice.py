@@ -135,28 +135,27 @@ class MetricChoice(Feature):
             AlignerError: The aligner failed.
         """
         self._is_raw = self._tokenize != "none" and is_untokenised(sample.rows)
-        metrics = []
+        aligner = self._aligner if any(map(needs_links, self.metrics)) else None
+        if isinstance(aligner, AlignerSettings):
+            aligner = aligner.make()
+        tokenize = self._tokenize or (default_tokenizer(aligner) if self._is_raw else "none")
+        names, chosen = [], []
         for item in self.metrics:
-            if self._is_default and not needs_links(item):
-                default = self._make(item, None, self._tokenize)
-                found = default.fit(sample).findings
-                unfit = [item.message for item in found if item.check != CheckId.UNTOKENISED]
+            metric = self._make(item, aligner, tokenize)
+            if self._is_default and not needs_links(metric):
+                found = metric.fit(sample).findings
+                unfit = [finding for finding in found if finding.check != CheckId.UNTOKENISED]
                 if unfit:  # such as METEOR of German
-                    self._notes.append(f"no {default.name} in the table: {unfit[0]}")
+                    self._notes.append(f"no {metric.name} in the table: {unfit[0].message}")
                     continue
-            metrics.append(item)
-        names = [item if isinstance(item, str) else item.name.lower() for item in metrics]
+            names.append(item if isinstance(item, str) else item.name.lower())
+            chosen.append(metric)
         names += self._others
         if len(set(names)) < len(names):
             raise ValueError(
                 f"two metrics have one name: {', '.join(names)}; compare by them one after the "
                 "other"
             )
-        aligner = self._aligner if any(map(needs_links, metrics)) else None
-        if isinstance(aligner, AlignerSettings):
-            aligner = aligner.make()
-        tokenize = self._tokenize or (default_tokenizer(aligner) if self._is_raw else "none")
-        chosen = [self._make(item, aligner, tokenize) for item in metrics]
         done = []
         if self._is_raw and self._tokenize is None and tokenize != "none":
             done += [f"REP tokenises them with {tokenize}"]

@@ -67,7 +67,7 @@ def align() -> None:
 
 
 @align.command("train")
-@texts("src", "tgt", pooled=True)
+@texts("src", "tgt", row_by_row=True)
 @output_to(
     "Write the model to this file.",
     no_stdout="the model is written to a file, not to standard output",
@@ -130,7 +130,7 @@ def train(
 
 @align.command("apply")
 @click.argument("model", type=ModelFile())
-@texts("src", "tgt", pooled=True)
+@texts("src", "tgt", row_by_row=True)
 @_symmetrize_option
 @strict_option
 @output_option

@@ -76,7 +76,7 @@ _NEEDS_MODEL = (
 
 
 @click.command("omissions", cls=Command)
-@texts("hyp", options=("ref",), pooled=True)
+@texts("hyp", options=("ref",), row_by_row=True)
 @option(
     "--peer", "peers", multiple=True, metavar="FILE", type=TextType(),
     help="Rank segments by what this other system's output covers and HYP does not; give it once "
