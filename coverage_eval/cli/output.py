@@ -117,13 +117,13 @@ def _screen(report: Report, *, coloured: bool) -> Style:
     elif sum(len(table.rows) for table in report.tables if "text" in table.formats) > _MAX_WRAPPED:
         return Style()
     else:
-        return Style(columns=PIPE_COLUMNS)
+        return Style(width=PIPE_COLUMNS)
     if not coloured or not has_colours(sys.stdout):
-        return Style(columns=columns)
+        return Style(width=columns)
     from rich.console import Console
 
     console = Console(width=columns, highlight=False, markup=False, emoji=False)
-    return Style(columns=columns, console=console)
+    return Style(width=columns, console=console)
 
 
 def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:

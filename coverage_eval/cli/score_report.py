@@ -32,7 +32,7 @@ def score_report(scores: Sequence[Score]) -> Report:
         cell = ScoreCell(score.score, *interval_ends(score.interval))
         rows.append((score.metric, cell, score.segments))
     signatures = tuple(str(score.signature) for score in scores)
-    table = Table(("metric", "score", "segments"), rows, signatures=signatures, lines=True)
+    table = Table(("metric", "score", "segments"), rows, signatures=signatures, as_score_lines=True)
     return Report((table,), {"scores": scores})
 
 

@@ -112,17 +112,19 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         raise ValueError(
             f"the baseline {baseline!r} is not one of the systems {', '.join(systems)}"
         )
-    columns = [
+    counted = [
         (metric, dict(zip(systems, result.statistics[name], strict=True)))
         for name, metric in metrics.items()
     ]
     sampled = None
-    if test.resamples and columns:
-        sampled = sample_scores(columns, test.resamples, test.seed)
-    tests = make_tests(result, test, columns, sampled)
+    if test.resamples and counted:
+        sampled = sample_scores(counted, test.resamples, test.seed)
+    tests = make_tests(result, test, counted, sampled)
     cells = {
-        name: _compare_scores(result, name, baseline, draws, tests.columns.get(name, {}), test.seed)
-        for name, draws in zip(metrics, sampled or [{}] * len(columns), strict=True)
+        name: _compare_scores(
+            result, name, baseline, draws, tests.by_metric.get(name, {}), test.seed
+        )
+        for name, draws in zip(metrics, sampled or [{}] * len(counted), strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     trust = estimate_recalls(result) if len(systems) > 1 else {}

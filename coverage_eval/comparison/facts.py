@@ -290,9 +290,9 @@ def collect_facts(
     tests = []
     for name, metric in metrics.items():
         is_reversed = metric.higher_is_better is True
-        for pair in combinations(systems, 2) if tested.columns else ():
+        for pair in combinations(systems, 2) if tested.by_metric else ():
             better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_reversed)
-            p_value = tested.columns[name][frozenset(pair)].adjusted
+            p_value = tested.by_metric[name][frozenset(pair)].adjusted
             tests.append(PairTest(name, better, worse, p_value))
     told = [test for test in tests if test.p_value < DECISIVE]
     faults, disqualified, discounted, padding = _collect_faults(result)
@@ -332,7 +332,7 @@ def _compare_hints(
     for name, hint in result.metrics.items():
         for test in told:
             pair = (test.better, test.worse)
-            p_value = tested.columns[name][frozenset(pair)].adjusted
+            p_value = tested.by_metric[name][frozenset(pair)].adjusted
             if hint.confirms != result.metrics[test.metric].measures or p_value >= DECISIVE:
                 continue
             better, worse = (result.score(name, system).score for system in pair)

@@ -1,4 +1,4 @@
-"""Tests of all pairs of systems by all columns, with one correction over all of them.
+"""Tests of all pairs of systems by all metrics, with one correction over all of them.
 
 So among equal systems a comparison claims a difference in 3 of 100 cases at most, whatever their
 order and however the best one is picked, and table, verdict and gate have the same p-value for a
@@ -40,23 +40,23 @@ class PairTests(NamedTuple):
     """Tests of all pairs of systems.
 
     Attributes:
-        number: The number of tests, all columns together.
+        number: The number of tests, all metrics together.
         resamples: The number of resamples of each; of many tests more than were asked for.
         min_resamples: How many must be asked for so that a test can show a difference; None if no
             number is enough.
-        columns: By metric, then the two systems; empty if no resamples were asked for.
+        by_metric: By metric, then the two systems; empty if no resamples were asked for.
     """
 
     number: int
     resamples: int
     min_resamples: int | None
-    columns: Mapping[str, Mapping[frozenset[str], PValues]]
+    by_metric: Mapping[str, Mapping[frozenset[str], PValues]]
 
 
 def make_tests(
     result: Result,
     test: SignificanceTest,
-    columns: Sequence[tuple[Formula, Systems]],
+    metrics: Sequence[tuple[Formula, Systems]],
     sampled: Sequence[Mapping[str, Resampled]] | None,
 ) -> PairTests:
     """Test all pairs of systems by all metrics.
@@ -64,7 +64,7 @@ def make_tests(
     Args:
         result: The result of the evaluation.
         test: How systems are tested.
-        columns: Its metrics, each with the statistics ``[segments, k]`` of every system.
+        metrics: Its metrics, each with the statistics ``[segments, k]`` of every system.
         sampled: Bootstrap scores of the same metrics, if they are known.
     """
     pairs = [*combinations(result.systems, 2)]
@@ -76,12 +76,12 @@ def make_tests(
         number,
         resamples=min(factor * test.resamples, MAX_RESAMPLES),
         min_resamples=math.ceil(needed / factor) if needed <= MAX_RESAMPLES else None,
-        columns={},
+        by_metric={},
     )
     if not (number and test.resamples):
         return tests
     tested = pair_tests(
-        columns,
+        metrics,
         pairs,
         test=test.test,
         resamples=tests.resamples,
@@ -98,4 +98,4 @@ def make_tests(
         name: {frozenset(pair): next(both) for pair in column}
         for name, column in zip(result.metrics, tested, strict=True)
     }
-    return tests._replace(columns=by_pair)
+    return tests._replace(by_metric=by_pair)

@@ -417,7 +417,7 @@ def _common_notes(comparison: Comparison) -> list[str]:
     if comparison.facts.unsure:  # the star of a difference does not reach it
         notes.append(f"verdict: p < {DECISIVE:g}")
     fitted = result.fitted.values()
-    return notes + [f"{item.metric.name}: {item.meaning}" for item in fitted if item.meaning]
+    return notes + [f"{item.metric.name}: {item.footnote}" for item in fitted if item.footnote]
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:

@@ -98,7 +98,7 @@ def text(report: Report, style: Style) -> Iterator[str]:
         parts.append(_paragraph(report.title, style, "bold"))
     shown = [table for table in report.tables if "text" in table.formats]
     for table in shown:
-        if table.lines:
+        if table.as_score_lines:
             parts.append(_score_lines(table, style))
         else:
             parts += _parts_of(table, style)
@@ -152,7 +152,7 @@ def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list
         highlight: What a terminal shows in red: a regular expression.
     """
     whole = escape_controls(whole)
-    is_whole = style.columns is None or whole.startswith(" ") or width_of(whole) <= style.columns
+    is_whole = style.width is None or whole.startswith(" ") or width_of(whole) <= style.width
     if is_whole and not style.console:
         return [whole.rstrip()]
     from rich import get_console
@@ -165,7 +165,7 @@ def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list
         return [_printed(marked, style)]
     label = _LABEL.match(whole)
     indent = label.end() if label else 0
-    lines = marked[indent:].wrap(get_console(), (style.columns or 0) - indent)
+    lines = marked[indent:].wrap(get_console(), (style.width or 0) - indent)
     heads = [marked[:indent], *[Text(" " * indent)] * (len(lines) - 1)]
     return [_printed(head + line, style) for head, line in zip(heads, lines, strict=True)]
 
@@ -216,7 +216,7 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
             figure += f"{_GAP}{_interval(cell, style.digits):>{width}}"
         return [(figure, look)]
 
-    for line in _grid(table, table.shown_columns, lines, style.columns):
+    for line in _grid(table, table.shown_columns, lines, style.width):
         if style.console:
             from rich.text import Text
 

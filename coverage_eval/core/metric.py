@@ -279,7 +279,7 @@ class Fitted(ABC):
         raise NotImplementedError
 
     @property
-    def meaning(self) -> str:
+    def footnote(self) -> str:
         """What a figure of these texts is, where that depends on them; a footnote of tables."""
         return ""
 

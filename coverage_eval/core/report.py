@@ -107,7 +107,7 @@ class Table:
         signatures: The settings behind the scores: one signature for all rows, one for each row,
             or one for each column of scores.
         caption: The first sentence of its caption in LaTeX.
-        lines: Whether text shows each row as one line: its signature and its score.
+        as_score_lines: Whether text shows each row as one line: its signature and its score.
         formats: The formats that show the table.
         objects: The rows as JSON Lines has them, if they say more than the cells.
     """
@@ -119,16 +119,16 @@ class Table:
     notes: tuple[str, ...] = ()
     signatures: tuple[str, ...] = ()
     caption: str = ""
-    lines: bool = False
+    as_score_lines: bool = False
     formats: Set[str] = field(default=HUMAN_FORMATS | ROW_FORMATS | NUMBER_FORMATS, repr=False)
     objects: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
 
     @cached_property
     def traits(self) -> Sequence[ColumnTraits]:
         """What each column has; nothing if all its cells are empty."""
-        columns: list[set[str]] = [set() for _ in self.header]
+        traits: list[set[str]] = [set() for _ in self.header]
         for row in self.rows:
-            for kinds, cell in zip(columns, row, strict=True):
+            for kinds, cell in zip(traits, row, strict=True):
                 if isinstance(cell, ScoreCell):
                     kinds |= {"number", "score"}
                     if cell.best:
@@ -137,7 +137,7 @@ class Table:
                         kinds.add("significant")
                 elif cell is not None and cell != "":
                     kinds.add("text" if isinstance(cell, str) else "number")
-        return columns
+        return traits
 
     @property
     def shown_columns(self) -> list[int]:
@@ -204,7 +204,7 @@ class Style:
 
     Attributes:
         digits: Digits after the decimal point in the formats for people.
-        columns: Width that text must fit; None for lines of any length.
+        width: Width that text must fit; None for lines of any length.
         signatures: Whether text has signatures.
         as_is: Whether TSV has hidden characters as they are, for programs that read the texts.
         is_terminal: Whether a person reads it in a window, and no program.
@@ -212,7 +212,7 @@ class Style:
     """
 
     digits: int = 2
-    columns: int | None = None
+    width: int | None = None
     signatures: bool = True
     as_is: bool = False
     is_terminal: bool = False

@@ -170,7 +170,7 @@ class Resampled:
 
 
 def sample_scores(
-    columns: Sequence[tuple[Formula, Systems]], resamples: int, seed: int
+    metrics: Sequence[tuple[Formula, Systems]], resamples: int, seed: int
 ) -> list[dict[str, Resampled]]:
     """Bootstrap scores of several metrics and systems, the same segments drawn for all of them.
 
@@ -181,7 +181,7 @@ def sample_scores(
     counts). As errors become frequent, the end becomes the percentile.
 
     Args:
-        columns: Metrics, each with the statistics ``[segments, k]`` of every system.
+        metrics: Metrics, each with the statistics ``[segments, k]`` of every system.
         resamples: Number of resamples.
         seed: Seed of the random numbers.
 
@@ -194,13 +194,13 @@ def sample_scores(
     """
     require_integer("resamples", resamples, 1, MAX_RESAMPLES)
     require_integer("seed", seed, 0)
-    arrays = [stack_rounded(systems) for _, systems in columns]
+    arrays = [stack_rounded(systems) for _, systems in metrics]
     segments = len(arrays[0])
     sums = _weighted_sums(resample_counts(segments, resamples, seed), arrays)
     # How often each resample draws the segment more, by numbers that no draw above has used.
     drawn = np.random.default_rng([seed, 1]).binomial(segments + 1, 1 / (segments + 1), resamples)
     sampled = []
-    for (metric, systems), array, of_metric in zip(columns, arrays, sums, strict=True):
+    for (metric, systems), array, of_metric in zip(metrics, arrays, sums, strict=True):
         lower = upper = list(metric.formula(of_metric).T)
         if metric.error_unit is not None:
             more = [_one_more_error(metric, array[:, index]) for index in range(len(systems))]
@@ -264,7 +264,7 @@ Pair = tuple[str, str]
 
 
 def pair_tests(
-    columns: Sequence[tuple[Formula, Systems]],
+    metrics: Sequence[tuple[Formula, Systems]],
     pairs: Sequence[Pair],
     *,
     test: str = "bootstrap",
@@ -283,7 +283,7 @@ def pair_tests(
     this bootstrap about 10%: it centres absolute differences, which tests one side only.
 
     Args:
-        columns: Metrics, each with the statistics ``[segments, k]`` of every system, the same
+        metrics: Metrics, each with the statistics ``[segments, k]`` of every system, the same
             systems for all.
         pairs: Pairs of systems; a difference is the first's score less the second's.
         test: ``"bootstrap"`` for paired bootstrap resampling (Koehn, EMNLP 2004), with differences
@@ -301,21 +301,21 @@ def pair_tests(
         raise ValueError(f"test must be one of {TESTS}, not {test!r}")
     require_integer("resamples", resamples, 1, MAX_RESAMPLES)
     if not pairs:
-        return [{} for _ in columns]
-    arrays = [stack_rounded(systems) for _, systems in columns]
+        return [{} for _ in metrics]
+    arrays = [stack_rounded(systems) for _, systems in metrics]
     if test == "bootstrap":
         resampled = [
             {system: draws.lower for system, draws in of_metric.items()}
-            for of_metric in sampled or sample_scores(columns, resamples, seed)
+            for of_metric in sampled or sample_scores(metrics, resamples, seed)
         ]
     else:  # sums over the kept segments of each trial
         sums = _weighted_sums(swap_masks(len(arrays[0]), resamples, seed), arrays)
         resampled = [
             dict(zip(systems, np.moveaxis(kept, 1, 0), strict=True))
-            for (_, systems), kept in zip(columns, sums, strict=True)
+            for (_, systems), kept in zip(metrics, sums, strict=True)
         ]
     tested: list[dict[Pair, Difference]] = []
-    for (metric, systems), array, by_system in zip(columns, arrays, resampled, strict=True):
+    for (metric, systems), array, by_system in zip(metrics, arrays, resampled, strict=True):
         totals = dict(zip(systems, array.sum(axis=0), strict=True))
         tested.append({})
         for first, second in pairs:

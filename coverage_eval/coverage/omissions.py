@@ -177,7 +177,7 @@ class FittedFlags(Fitted):
     judges: ClassVar[bool] = True
 
     @property
-    def meaning(self) -> str:
+    def footnote(self) -> str:
         """Whether a figure counts flags, or what can be expected."""
         if rule := self.flag_rule:
             return f"% of outputs with {rule}"

@@ -96,7 +96,7 @@ def test_a_terminal_shows_the_score_first_and_the_signature_below(folder):
 def test_a_text_of_several_lines_stays_behind_its_label():
     words = " ".join(f"word{n}" for n in range(20))
     table = Table((), (), notes=("segment 3  REP 5.00", f"output     {words}"))
-    headline, *lines = text(Report((table,)), Style(columns=60))
+    headline, *lines = text(Report((table,)), Style(width=60))
     assert headline == "segment 3  REP 5.00"
     assert lines[0].startswith("output     word0 ")
     assert {line[:11] for line in lines[1:]} == {" " * 11}
@@ -107,7 +107,7 @@ def test_a_text_of_several_lines_stays_behind_its_label():
 def test_many_systems_have_a_line_each(systems, lines):
     score = ScoreCell(1.5, 1.0, 2.0, p=0.5)
     table = Table(("system", "REP"), [(f"s{n}", score) for n in range(systems)])
-    found = list(text(Report((table,)), Style(columns=60)))
+    found = list(text(Report((table,)), Style(width=60)))
     assert len(found) == lines + 2  # below the names of columns and the dashes
     assert all("1.00–2.00" in line for line in found[2:]) == (systems == 6)
 

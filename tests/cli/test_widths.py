@@ -56,7 +56,7 @@ def test_no_table_is_cut(name, run_cli, demonstration):
         texts[0] = "\n".join(text(report, Style()))
         for columns in WIDTHS:
             console = Console(force_terminal=True, width=columns, no_color=True)
-            lines = text(report, Style(columns=columns, console=console))
+            lines = text(report, Style(width=columns, console=console))
             texts[columns] = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(lines))
         return iter(())
 

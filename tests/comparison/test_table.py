@@ -73,7 +73,7 @@ def test_sharing_resamples_changes_nothing(test):
     together = compare(
         SYSTEMS, REFERENCES, metrics=METRICS, baseline="drops", test=test, resamples=100, seed=7
     )
-    tests = [p for column in together.tests.columns.values() for p in column.values()]
+    tests = [p for column in together.tests.by_metric.values() for p in column.values()]
     assert [p.adjusted for p in tests] == holm([p.p_value for p in tests])
     for name, metric in together.metrics.items():
         result = together.result

@@ -418,8 +418,8 @@ def test_p_values_are_corrected_for_all_pairs_and_columns_whatever_the_order():
         ce.compare({n: texts[n] for n in names}, REFERENCES, metrics=["bleu", "rep"], resamples=200)
         for names in (texts, [*texts][::-1])
     )
-    assert found.tests.columns == turned.tests.columns
-    p_values = [p.adjusted for column in found.tests.columns.values() for p in column.values()]
+    assert found.tests.by_metric == turned.tests.by_metric
+    p_values = [p.adjusted for column in found.tests.by_metric.values() for p in column.values()]
     assert min(p_values) == pytest.approx(6 / 201)  # three pairs, two columns
 
 

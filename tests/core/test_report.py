@@ -157,7 +157,7 @@ WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).
 )
 def test_text_fits_the_terminal_and_loses_no_word(rows, columns):
     printable = one(("one", "two", "times"), *rows)
-    text = render(printable, columns=columns)
+    text = render(printable, width=columns)
     assert all(wide(line) <= columns for line in text.splitlines())
     # Wrapping changes only spaces.
     for letter in 'abcü中"':
@@ -172,8 +172,8 @@ def wide(line: str) -> int:
 def test_without_a_width_nothing_is_wrapped():
     printable = one(("words", "more"), ("x " * 500, "y " * 500), notes=("z " * 500,))
     assert len(render(printable).splitlines()) == 5
-    assert len(render(printable, columns=80).splitlines()) > 25
-    assert len(render(printable, "markdown", columns=80).splitlines()) == 5
+    assert len(render(printable, width=80).splitlines()) > 25
+    assert len(render(printable, "markdown", width=80).splitlines()) == 5
 
 
 @pytest.mark.parametrize("name", ["json", "jsonl"])
@@ -185,7 +185,7 @@ def test_nan_is_refused_in_json(name):
 def test_a_table_that_is_too_wide_is_two_of_half_its_columns():
     cells = [ScoreCell(1.5, 1.0, 2.0, p=0.5)] * 3
     printable = one(("system", "BLEU ↑", "REP ↓", "DROP ↓"), ("a" * 20, *cells))
-    assert render(printable, columns=46) == (
+    assert render(printable, width=46) == (
         "system                   BLEU ↑      REP ↓\n"
         "--------------------  ---------  ---------\n"
         f"{'a' * 20}       1.50       1.50\n"
@@ -200,7 +200,7 @@ def test_a_table_that_is_too_wide_is_two_of_half_its_columns():
 
 
 def test_two_columns_that_are_too_wide_take_the_room_they_need():
-    text = render(one(("name", "score"), ("a b", ScoreCell(1e12, 0.0, 2e12))), columns=20)
+    text = render(one(("name", "score"), ("a b", ScoreCell(1e12, 0.0, 2e12))), width=20)
     assert text.splitlines()[-1] == "      0.00–2000000000000.00"
 
 
@@ -322,7 +322,7 @@ def printed(*tables: Table, width: int = 60, no_color: bool = False) -> str:
     console = Console(
         force_terminal=True, color_system="standard", highlight=False, no_color=no_color
     )
-    return render(Report(tables), columns=width, console=console)
+    return render(Report(tables), width=width, console=console)
 
 
 TABLE = Table(
@@ -353,7 +353,7 @@ def test_a_pipe_gets_the_same_words_without_colours():
     wide = Table(("segment", "words"), ((1, "word " * 40), (2, "界 " * 40)), "A title")
     for table in (TABLE, wide):
         text = re.sub(r"\x1b\[[0-9;]*m", "", printed(table))
-        plain = render(Report((table,)), columns=60)
+        plain = render(Report((table,)), width=60)
         assert text.replace("Bold: best figure.", "").split() == plain.split()
 
 

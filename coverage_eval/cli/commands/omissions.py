@@ -323,7 +323,7 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
         (),
         [],
         f"{len(bad)} of {len(reasons)} segments are more likely wrong than not; "
-        f"{score.metric} {score.score:.1f}{between}: {result.fitted[name].meaning}",
+        f"{score.metric} {score.score:.1f}{between}: {result.fitted[name].footnote}",
         signatures=scores.signatures,
         formats=HUMAN_FORMATS,
     )
