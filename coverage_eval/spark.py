@@ -232,7 +232,7 @@ def _scored(fitted: Fitted, batch: Batch, counts: Statistics | None) -> pa.Struc
     known = fitted.segment_scores(batch) if fitted.has_segment_scores and batch.rows else None
     scores = metric.scores_of(counts[0]) if known is None else known[0]
     cells = [pa.array(scores, pa.float64()), *map(pa.array, counts[0].T)]
-    if fitted.judges:
+    if fitted.has_segment_scores:
         found = [one for (one,) in fitted.explain(batch)] if batch.rows else []
         cells.append(pa.array([one.probability for one in found], pa.float64()))
         cells.append(pa.array([one.detail["reason"] for one in found], pa.string()))
@@ -244,7 +244,7 @@ def _fields(fitted: Fitted) -> Iterator[pa.Field]:
     yield pa.field("score", pa.float64())
     kind = pa.from_numpy_dtype(metric.statistic_type)
     yield from (pa.field(name, kind) for name in metric.statistic_names)
-    if fitted.judges:
+    if fitted.has_segment_scores:
         yield from (pa.field("probability", pa.float64()), pa.field("reason", pa.string()))
 
 

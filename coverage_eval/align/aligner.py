@@ -184,11 +184,11 @@ class Aligner(ABC):
         """
         raise DataError("coverage needs a model: links have no probabilities")
 
-    def links(self, *, compat: str | None = None) -> Request:
+    def links_request(self, *, compat: str | None = None) -> Request:
         """A metric's request for a batch's links, which :meth:`align` computes."""
         return Request(("links", id(self), compat), lambda rows: self.align(rows, compat=compat))
 
-    def coverages(self, side: str = "source", *, references: bool = True) -> Request:
+    def coverages_request(self, side: str = "source", *, references: bool = True) -> Request:
         """A metric's request for a batch's coverages, which :meth:`cover` computes."""
         return Request(
             ("coverages", id(self), side, references),
@@ -199,6 +199,11 @@ class Aligner(ABC):
     @abstractmethod
     def settings(self) -> Mapping[str, object]:
         """Everything that affects the links, for a signature."""
+
+    def coverage_settings(self, side: str = "source") -> Mapping[str, object]:
+        """Everything that affects the coverages of a side, for a signature: all but ``sym``."""
+        settings = {key: value for key, value in self.settings.items() if key != "sym"}
+        return {**settings, "dir": SIDES[side]}
 
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used after that."""

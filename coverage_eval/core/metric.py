@@ -263,7 +263,8 @@ class Fitted(ABC):
         metric: The settings, the formula and the names.
         findings: What readers of its scores must know about these texts.
         has_segment_scores: Whether :meth:`segment_scores` gives scores that are no formula of
-            statistics.
+            statistics, and :meth:`explain` how likely a segment is wrong, with the ``reason`` in
+            detail.
     """
 
     metric: Metric
@@ -287,9 +288,6 @@ class Fitted(ABC):
     def flag_rule(self) -> str:
         """What a flagged segment has, where other outputs decide that."""
         return ""
-
-    judges: ClassVar[bool] = False
-    """Whether :meth:`explain` says how likely a segment is wrong, and the ``reason`` in detail."""
 
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:
         """Why each segment has its score, one explanation per system; no marks by default."""

@@ -152,7 +152,7 @@ class DROP(AlignmentMetric, FixedMetric):
 
     def requests(self) -> Sequence[Request]:
         """The links between source, references and hypotheses."""
-        return (self.aligner.links(compat=self.compat),)
+        return (self.aligner.links_request(compat=self.compat),)
 
     def count(self, batch: Batch) -> Statistics:
         """Dropped and expected words of each segment, ``[systems, segments, 2]``.
@@ -281,9 +281,9 @@ class SoftDROP(AlignmentMetric):
     )
 
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings without the symmetrisation, then the metric's."""
-        aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
-        return {**aligner, "dir": "forward", "untranslated": "lost", "stop": self.stopwords}
+        """The aligner's settings for coverages, then the metric's."""
+        settings = self.aligner.coverage_settings()
+        return {**settings, "untranslated": "lost", "stop": self.stopwords}
 
     def fit(self, sample: RowSample) -> FittedSoftDROP:
         """This metric with what tells untranslated words."""
@@ -311,7 +311,7 @@ class FittedSoftDROP(Fitted):
 
     def requests(self) -> Sequence[Request]:
         """Coverages of the source by references and hypotheses, and what is left untranslated."""
-        return (self.metric.aligner.coverages(), self.error_finder.request)
+        return (self.metric.aligner.coverages_request(), self.error_finder.request)
 
     def count(self, batch: Batch) -> Statistics:
         """Lost and expected coverage of each segment, ``[systems, segments, 2]``."""

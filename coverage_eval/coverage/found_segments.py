@@ -17,13 +17,14 @@ class FoundSegment(NamedTuple):
 
     Attributes:
         words: The words on the side of interest, in the text as the user wrote it.
-        losses: The loss of each word by all peers used, ``[words]``; they rank segments and have
-            the marks.
+        losses: The coverage loss of each word by all peers used, ``[words]``; they rank segments
+            and have the marks.
         target_length: Number of words of the output.
         score: At least 0, without a unit; greater if more seems to be missing. It ranks segments.
         score_alone: The score without what peers cover; with their lengths, if there are three.
         strength: The sum of the best run of losses without peers, each minus the penalty.
         peer_median: The median score of other outputs without peers and lengths; NaN for too few.
+            It and ``score_alone`` are read only by ``notebooks/evidence``.
         p_value: The share of complete translations of this length with a run as strong, 0 to 1.
         probability: The probability of an omission, or of an addition, 0 to 1.
         is_flagged: Whether one is stated.

@@ -1,4 +1,4 @@
-"""How strong runs of losses get in complete translations.
+"""How strong runs of coverage losses get in complete translations.
 
 Words are left out together, so a run of them is visible where a single word is not: the question is
 how often a complete translation has a run of losses as strong as this one.
@@ -158,7 +158,7 @@ class NullScores:
         decay: λ, how fast strong runs get rare; above 0.
         growth: a, how the number of runs grows with the length; 0 to 1.5.
         texts: Number of texts that it was learnt from; 0 if it is assumed.
-        longest: Words of the longest of them.
+        longest: Words of the longest of them; only for readers of the model's file.
         complete: Their p-values, ascending; even ones are assumed if there are none.
     """
 
@@ -184,7 +184,7 @@ class NullScores:
         def rate_of(decay: float, growth: float) -> float:
             return len(found) / float(np.sum(np.exp(growth * sizes - decay * strengths)))
 
-        def loss(decay: float, growth: float) -> float:
+        def objective(decay: float, growth: float) -> float:
             log_density = math.log(rate_of(decay, growth) * decay)
             return float(decay * found.sum() - len(found) * log_density - growth * in_runs)
 
@@ -194,7 +194,7 @@ class NullScores:
         fits = []
         for growth in np.arange(0.0, _MAX_GROWTH + 0.01, _STEP):
             best = minimize_scalar(
-                lambda x, a=growth: loss(math.exp(x), a), bounds=ends, method="bounded"
+                lambda x, a=growth: objective(math.exp(x), a), bounds=ends, method="bounded"
             )
             fits.append((float(best.fun), float(f"{math.exp(best.x):.4g}"), round(growth, 2)))
         _, decay, growth = min(fits)
@@ -323,8 +323,8 @@ def p_value_of(probability: float, share: float) -> float:
 
 
 @dataclass(frozen=True)
-class Scan:
-    """Constants of the scan.
+class ScoringConstants:
+    """The constants of scores with references, or without, of words or letters.
 
     Attributes:
         penalty: Subtracted from each loss; others are in ``notebooks/evidence/tables/parts.csv``.
@@ -335,9 +335,9 @@ class Scan:
     null: NullScores
 
 
-WITH_REFERENCES = Scan(penalty=0.1, null=NullScores(0.1, 2.5))
-WITHOUT_REFERENCES = Scan(penalty=0.3, null=NullScores(0.2, 1.7))
-LETTERS = Scan(penalty=0.1, null=NullScores(0.2, 1.2))
+WITH_REFERENCES = ScoringConstants(penalty=0.1, null=NullScores(0.1, 2.5))
+WITHOUT_REFERENCES = ScoringConstants(penalty=0.3, null=NullScores(0.2, 1.7))
+LETTERS = ScoringConstants(penalty=0.1, null=NullScores(0.2, 1.2))
 """Without references, for sources cut into letters, which share the loss of a word. On Japanese
 without spaces the AUROC is .70 with this penalty and .68 with the one for words."""
 

@@ -1,7 +1,7 @@
 """Finds source words that a hypothesis leaves out, and hypothesis words without a source.
 
-A segment's score is the best run of its words' losses (:mod:`~coverage_eval.coverage.word_losses`),
-each minus a penalty, plus a share of the sum of losses:
+A segment's score is the best run of its words' coverage losses
+(:mod:`~coverage_eval.coverage.coverage_losses`), each minus a penalty, plus a share of their sum:
 
     score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
 
@@ -37,7 +37,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.checks import AlignmentChecks
-from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
@@ -169,8 +168,8 @@ class OmissionFinder(OutputScorer):
 
     error_finder: OutputErrorFinder | None = None
 
-    def adapted(self, sample: RowSample) -> OmissionFinder:
-        """This finder, adapted to what each system's outputs score in a sample, and what is usual.
+    def adapt_to_sample(self, sample: RowSample) -> OmissionFinder:
+        """Return this finder, adapted to what outputs of each system score, and to what is usual.
 
         Raises:
             AlignerError: The aligner failed.
@@ -190,15 +189,13 @@ class OmissionFinder(OutputScorer):
         return finder
 
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings without the symmetrisation, then the finder's."""
-        aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
+        """The aligner's settings for coverages, then the finder's."""
         of_length = "/length" if self.side == "source" else ""
         above = f"score{of_length}>{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}"
         # Sorted, so that the order of systems changes nothing.
         factors = sorted(adapted.factor for adapted in self.adaptations if adapted.outputs)
         return {
-            **aligner,
-            "dir": SIDES[self.side],
+            **self.aligner.coverage_settings(self.side),
             **self.model.settings,
             "text": ",".join(f"x{n:g}" for n in factors) or None,
             "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self.adaptations)),
@@ -214,7 +211,7 @@ class OmissionFinder(OutputScorer):
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
         dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        finder = self if self.error_finder else self.adapted(dataset.sample)
+        finder = self if self.error_finder else self.adapt_to_sample(dataset.sample)
         segments = FoundSegments(finder._find(dataset.batches()))
         found = AlignmentChecks(self.aligner).findings(dataset.sample)
         warn_of(combine_findings(found, dataset.sample.source))
@@ -223,7 +220,7 @@ class OmissionFinder(OutputScorer):
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Search segments one by one, in constant memory.
 
-        A finder that is not :meth:`adapted` adapts to the first :data:`SAMPLE_ROWS` of them.
+        A finder that is not adapted to a sample adapts to the first :data:`SAMPLE_ROWS` of them.
 
         Args:
             rows: Segments with a source, one hypothesis, and the references and peers that the
@@ -239,11 +236,11 @@ class OmissionFinder(OutputScorer):
         rows = iter(rows)
         if first := list(islice(rows, SAMPLE_ROWS)):
             sample = sample_of(first)
-            finder = self.adapted(sample)
+            finder = self.adapt_to_sample(sample)
             yield from finder._find(chain(sample.batches, make_batches(rows)))
 
-    def adapted_to(self, pairs: Iterable[SourceAndOutput]) -> OmissionFinder:
-        """This finder, adapted to a sample for all calls of :meth:`check` and :meth:`find`.
+    def adapt_to(self, pairs: Iterable[SourceAndOutput]) -> OmissionFinder:
+        """Return this finder, adapted to a sample for all calls of :meth:`check` and :meth:`find`.
 
         Args:
             pairs: Sources and outputs of the kind that will be checked, at least one; the first
@@ -256,13 +253,13 @@ class OmissionFinder(OutputScorer):
         rows = list(islice(map(_row_of, pairs), SAMPLE_ROWS))
         if not rows:
             raise DataError("no segments to adapt to")
-        return self.adapted(sample_of(rows))
+        return self.adapt_to_sample(sample_of(rows))
 
     def check(self, pairs: Iterable[SourceAndOutput]) -> Iterator[Checked]:
         """Check outputs against their sources one by one, in constant memory.
 
         The share of errors, usual lengths and languages are learnt once, from the first
-        :data:`SAMPLE_ROWS` pairs of the stream; a finder that is :meth:`adapted_to` a sample learns
+        :data:`SAMPLE_ROWS` pairs of the stream; a finder made by :meth:`adapt_to` learns
         nothing more, so that a call may have one pair. Figures and reasons of a stream of no more
         are those of :meth:`find_texts`, the command and its JSON; of a longer text these learn from
         as many rows, spread over it. Aligners keep running between calls, until the model is closed
@@ -275,8 +272,8 @@ class OmissionFinder(OutputScorer):
             DataError: The finder was made for references or peers.
             AlignerError: The aligner failed.
         """
-        for granularity in self.model.granularities:
-            granularity.aligner.model.keep_running()
+        for unit in self.model.units:
+            unit.aligner.model.keep_running()
         for found in self.find(map(_row_of, pairs)):
             spans = tuple((mark.spans[0][0], mark.spans[-1][1]) for mark in found.marks)
             yield Checked(found.probability, found.reasons, spans)
@@ -286,9 +283,9 @@ class OmissionFinder(OutputScorer):
         for batch in answer_ahead(batches, self.requests()):
             if any(bool(row.references) != self.referenced for row in batch.rows):
                 raise DataError("the finder was made for rows with references, or without")
-            yield from (found for found, *_ in self.judge(batch))
+            yield from (found for found, *_ in self.found_segments(batch))
 
-    def judge(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
+    def found_segments(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
         """The findings in each segment of a batch, by system, with flags and probabilities.
 
         Raises:
@@ -349,7 +346,7 @@ class OmissionFinder(OutputScorer):
             return ()
         spans = [span for error in errors for span in error.source_spans]
         is_left = overlapping(words, spans if self.side == "source" else ())
-        found = (disjoint_runs(each - self.scan.penalty) for each in (losses, losses_alone))
+        found = (disjoint_runs(each - self.constants.penalty) for each in (losses, losses_alone))
         # An output without words may lack runs, where no word is normally covered.
         runs = next(filter(None, found), [WordRun(0, len(losses), float(strength))])
         adapted = self.adaptations[system]
@@ -358,7 +355,7 @@ class OmissionFinder(OutputScorer):
         if not any(is_left):
             min_strength = min(min_strength, max(run.sum for run in runs))
         side, kind = ("source", LEFT_OUT) if self.side == "source" else ("output", ADDED)
-        marks = _untranslated_marks(words, is_left, losses - self.scan.penalty)
+        marks = _untranslated_marks(words, is_left, losses - self.constants.penalty)
         for run in runs:
             if run.sum >= min_strength and not any(is_left[run.start : run.end]):
                 mark = Mark.of(words, range(run.start, run.end), side, kind, amount=run.sum)
@@ -368,7 +365,7 @@ class OmissionFinder(OutputScorer):
     def test(self, batch: Batch) -> Judged:
         """How likely the outputs of a batch have an error, and which are flagged.
 
-        It needs a finder that is :meth:`adapted` to its texts.
+        It needs a finder that is adapted to its texts.
 
         Raises:
             DataError: Too few peers.

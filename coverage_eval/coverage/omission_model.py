@@ -101,8 +101,8 @@ def save_figures(figures: object, path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Granularity:
-    """Words or stems, with a model trained on them.
+class UnitModel:
+    """An aligner of words, or of stems, and how well it covers each of them normally.
 
     Attributes:
         aligner: The model.
@@ -119,14 +119,14 @@ class OmissionModel:
 
     Attributes:
         side: ``source`` for omissions, ``target`` for additions.
-        granularities: Words, and stems if the model was made for omissions.
+        units: The model of words, and that of stems if the model was made for omissions.
         nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
             not known.
         settings: What signatures say of it.
     """
 
     side: str
-    granularities: tuple[Granularity, ...]
+    units: tuple[UnitModel, ...]
     nulls: Mapping[str, NullScores]
     settings: Mapping[str, object] = field(default_factory=dict)
 
@@ -155,7 +155,7 @@ class OmissionModel:
         return cls(
             side,
             tuple(
-                Granularity(model, NormalCoverage(**normal) if normal else None)
+                UnitModel(model, NormalCoverage(**normal) if normal else None)
                 for model, normal in zip(aligners.values(), normals, strict=True)
             ),
             {
@@ -171,4 +171,4 @@ class OmissionModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It is pickled as the model, whose file has everything."""
-        return OmissionModel.load, (self.granularities[0].aligner, self.side)
+        return OmissionModel.load, (self.units[0].aligner, self.side)

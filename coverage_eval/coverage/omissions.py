@@ -11,7 +11,6 @@ import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.checks import AlignmentChecks
-from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.features import Feature
@@ -92,12 +91,11 @@ class FlaggedSegments(TextMetric):
         check_finder(self.aligner, self.peers)
 
     def settings(self) -> Mapping[str, object]:
-        """The aligner's settings without the symmetrisation, and the direction.
+        """The aligner's settings for coverages.
 
         What the model has learnt and the texts adapt is only in the signature of what is fitted.
         """
-        aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
-        return {**aligner, "dir": SIDES[self.side]}
+        return self.aligner.coverage_settings(self.side)
 
     @abstractmethod
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
@@ -133,13 +131,13 @@ class FlaggedSegments(TextMetric):
             outliers=[(index - peers) % outputs for index in outliers],  # after the systems
         )
         findings, model = list(findings), finder.model
-        if model.granularities[0].normal is None:
+        if model.units[0].normal is None:
             if not (finder.referenced or finder.peers):
                 findings.append(Finding(_NOT_PREPARED))
         elif not model.nulls:
             findings.append(Finding(_NO_NULLS))
         if sample.rows:
-            finder = finder.adapted(sample)
+            finder = finder.adapt_to_sample(sample)
         else:
             nothing = RowSample([Row(("",) * len(sample.systems))], sample.systems)
             finder.error_finder = learn_output_errors(nothing, aligner)
@@ -174,7 +172,6 @@ class FittedFlags(Fitted):
         )
 
     has_segment_scores: ClassVar[bool] = True
-    judges: ClassVar[bool] = True
 
     @property
     def footnote(self) -> str:
@@ -208,7 +205,8 @@ class FittedFlags(Fitted):
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, reasons, and each word's loss and characters."""
-        for row, found_of_outputs in zip(batch.rows, self.finder.judge(batch), strict=True):
+        found_segments = self.finder.found_segments(batch)
+        for row, found_of_outputs in zip(batch.rows, found_segments, strict=True):
             yield tuple(
                 Explanation(
                     self.metric.marks(output, found),

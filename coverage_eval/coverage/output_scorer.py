@@ -16,6 +16,13 @@ from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import Batch, Request, Row
 from coverage_eval.core.errors import DataError, require_flag, require_integer
 from coverage_eval.core.metric import Floats
+from coverage_eval.coverage.coverage_losses import (
+    MIN_MEDIAN_TEXTS,
+    by_length,
+    coverage_losses,
+    peer_medians,
+    sum_losses,
+)
 from coverage_eval.coverage.null_scores import (
     EXPECTED_SHARE,
     LETTER_TOKENIZERS,
@@ -25,13 +32,6 @@ from coverage_eval.coverage.null_scores import (
     Adapted,
 )
 from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
-from coverage_eval.coverage.word_losses import (
-    MIN_MEDIAN_TEXTS,
-    by_length,
-    peer_medians,
-    sum_losses,
-    word_losses,
-)
 
 
 class ScoredBatch(NamedTuple):
@@ -96,25 +96,25 @@ class OutputScorer:
         self.aligner, self.side = aligner, side
         self.referenced, self.peers, self.outliers = referenced, peers, tuple(outliers)
         self.model = model or OmissionModel.load(aligner, side)
-        self.scan = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
+        self.constants = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
         if (
             not referenced
             and side == "source"
             and aligner.source_tokenizer.name in LETTER_TOKENIZERS
         ):
-            self.scan = LETTERS
-        self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.scan.null)
+            self.constants = LETTERS
+        self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.constants.null)
         self.adaptations: tuple[Adapted, ...] = (Adapted(self.null, 1.0, EXPECTED_SHARE, 0),)
-        has_normal = self.model.granularities[0].normal is not None
+        has_normal = self.model.units[0].normal is not None
         self.expects_peers = not referenced and peers > 0 and not has_normal
         self.may_compare = not (referenced or self.expects_peers) and peers >= MIN_MEDIAN_TEXTS
         self.compares = self.may_compare
 
     def requests(self) -> list[Request]:
-        """The coverages by the model of each granularity."""
+        """The coverages by the model of words and that of stems."""
         return [
-            granularity.aligner.coverages(self.side, references=self.referenced)
-            for granularity in self.model.granularities
+            unit.aligner.coverages_request(self.side, references=self.referenced)
+            for unit in self.model.units
         ]
 
     def scored(self, batch: Batch) -> ScoredBatch:
@@ -129,8 +129,8 @@ class OutputScorer:
             peers = [self.peers_used(number, batch.rows[0]) for number in range(systems)]
             answers = [batch.get(request) for request in self.requests()]
             pairs = [
-                word_losses(granularity, self.side, items, batch.rows, peers)
-                for granularity, items in zip(self.model.granularities, answers, strict=True)
+                coverage_losses(unit, self.side, items, batch.rows, peers)
+                for unit, items in zip(self.model.units, answers, strict=True)
             ]
             losses_alone, losses = (
                 [np.mean(of_output, axis=0) for of_output in zip(*of_granularities, strict=True)]
@@ -142,8 +142,8 @@ class OutputScorer:
             sizes = lengths
             if self.side == "source":
                 sizes = np.broadcast_to([len(item.source) for item in answers[0]], lengths.shape)
-            scores_alone, strengths = sum_losses(losses_alone, sizes, self.scan.penalty)
-            scores, _ = sum_losses(losses, sizes, self.scan.penalty)
+            scores_alone, strengths = sum_losses(losses_alone, sizes, self.constants.penalty)
+            scores, _ = sum_losses(losses, sizes, self.constants.penalty)
             if self.side == "source" and self.peers >= MIN_MEDIAN_TEXTS:
                 usual = np.array([np.median(lengths[others], axis=0) for others in peers])
                 scores[:systems] = by_length(scores[:systems], lengths[:systems], usual)

@@ -39,9 +39,9 @@ from coverage_eval.coverage.omission_model import (
     NULL,
     REFERENCES,
     STEMS,
-    Granularity,
     NormalCoverage,
     OmissionModel,
+    UnitModel,
     save_figures,
 )
 
@@ -130,7 +130,7 @@ def add_omission_data(
     held_out = [pair for pair in pairs[::stride] if all(pair)]
     others = [pair for number, pair in enumerate(pairs) if number % stride]
     texts = held_out + _join_pairs(held_out)
-    granularities: dict[str, list[Granularity]] = {side: [] for side in SIDES}
+    units: dict[str, list[UnitModel]] = {side: [] for side in SIDES}
     for name, model, of_model in zip(("words", "stems"), (aligner, stems), of_models, strict=True):
         of_training, of_coverages = split_progress(of_model, 3.0, 2.0)
         form = {"tokenize": "none", "stem": model.tokenizer.stem}
@@ -143,8 +143,8 @@ def add_omission_data(
             aligner.model.attach(
                 NORMAL.format(name=name, side=side), partial(save_figures, vars(normal))
             )
-            granularities[side].append(Granularity(blind, normal))
-    for side, of_side in track(granularities.items(), of_nulls, len(SIDES)):
+            units[side].append(UnitModel(blind, normal))
+    for side, of_side in track(units.items(), of_nulls, len(SIDES)):
         nulls = _learn_nulls(aligner, OmissionModel(side, tuple(of_side), {}), side, texts)
         if nulls:
             figures = {name: vars(null) for name, null in nulls.items()}
@@ -183,20 +183,20 @@ def _learn_nulls(
 
     Args:
         aligner: The model of words, with the tokenisers that the texts were cut by.
-        model: Granularities whose models have not seen the texts.
+        model: Models of words and stems that have not seen the texts.
         side: One of :data:`SIDES`.
         texts: The texts.
     """
     if len(texts) < _MIN_HELD_OUT:
         return {}
     rows = [Row((target,), (), source) for source, target in texts]
-    covered = [list(each.aligner.cover(rows, side)) for each in model.granularities]
+    covered = [list(each.aligner.cover(rows, side)) for each in model.units]
     nulls = {}
     for name in (ALONE, REFERENCES) if side == "source" else (ALONE,):
         finder = OmissionFinder(aligner, side, referenced=name == REFERENCES, model=model)
         items = covered
         if finder.referenced:
-            items = list(map(_with_stand_ins, model.granularities, covered))
+            items = list(map(_with_stand_ins, model.units, covered))
         batch = Batch(rows)
         keys = (request.key for request in finder.requests())
         batch.computed.update(zip(keys, items, strict=True))
@@ -206,12 +206,12 @@ def _learn_nulls(
     return nulls
 
 
-def _with_stand_ins(granularity: Granularity, items: Sequence[CoveredRow]) -> list[CoveredRow]:
+def _with_stand_ins(unit: UnitModel, items: Sequence[CoveredRow]) -> list[CoveredRow]:
     """The coverages with that of a stand-in for a reference."""
-    assert granularity.normal is not None
+    assert unit.normal is not None
     generator = np.random.default_rng(0)
     covered = np.concatenate([item.outputs[0] for item in items])
-    means, spreads = granularity.normal.of(list(chain.from_iterable(item.source for item in items)))
+    means, spreads = unit.normal.of(list(chain.from_iterable(item.source for item in items)))
     means = np.clip(means, 0.01, 0.99)
     variances = np.clip(spreads**2, 1e-5, 0.98 * means * (1 - means))
     size = means * (1 - means) / variances - 1

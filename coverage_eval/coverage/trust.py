@@ -177,7 +177,7 @@ def estimate_recall(
         raise DataError("no segment is long enough to plant an error in it")
     finder = copy(finder)
     finder.outliers = ()  # each row has one output, and beside it only the peers that are used
-    finder = finder.adapted(sample_of(texts))
+    finder = finder.adapt_to_sample(sample_of(texts))
     before = list(finder.find(row for row, _ in pairs))
     clean = [pair for pair, was in zip(pairs, before, strict=True) if not was.is_flagged]
     after = finder.find(planted for _, planted in clean)

@@ -58,7 +58,7 @@ def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
     for side, what in (("source", "omissions"), ("target", "additions")):
         for smallest, largest in JOINED:
             texts = _joined(corpus.test, smallest, largest)
-            finder = OmissionFinder(aligner, side).adapted(sample_of(texts))
+            finder = OmissionFinder(aligner, side).adapt_to_sample(sample_of(texts))
             found = list(finder.find(texts))
             row = {
                 "flags": what,
@@ -225,7 +225,7 @@ def _outputs(measured: Result) -> list[tuple[FoundSegment, ...]]:
     """What was found in each segment, by system."""
     fitted = measured.fitted["o"]
     assert isinstance(fitted, FittedFlags)
-    return [row for batch in measured.kept for row in fitted.finder.judge(batch)]
+    return [row for batch in measured.kept for row in fitted.finder.found_segments(batch)]
 
 
 def _ranked_rightly(figures: NDArray[Any], labels: Flags) -> float:

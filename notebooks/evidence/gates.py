@@ -31,7 +31,7 @@ KEPT: Mapping[str, Callable[[int], int]] = {
 def gates_table(corpus: Corpus) -> pd.DataFrame:
     """The mean estimate, and how many gates close, by share and by what is cut off."""
     with train(corpus.training) as aligner:
-        finder = OmissionFinder(aligner).adapted_to(corpus.test)
+        finder = OmissionFinder(aligner).adapt_to(corpus.test)
         whole, *cut = (
             list(finder.find(_cut(corpus, words))) for words in (lambda n: n, *KEPT.values())
         )

@@ -25,9 +25,9 @@ from scores import Spoilt
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.texts import read_segments
+from coverage_eval.coverage.coverage_losses import PEERS_SPREAD, SUM_SHARE
 from coverage_eval.coverage.null_scores import strongest_runs
 from coverage_eval.coverage.omission_finder import OmissionFinder
-from coverage_eval.coverage.word_losses import PEERS_SPREAD, SUM_SHARE
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class Output:
                     for unit in covered
                 ]
                 mean = np.mean(losses, axis=0) / PEERS_SPREAD
-                (best,) = strongest_runs(mean, np.array([len(mean)]), finder.scan.penalty)
+                (best,) = strongest_runs(mean, np.array([len(mean)]), finder.constants.penalty)
                 score = best + SUM_SHARE * np.maximum(0.0, mean).sum()
             scores.append(score)
         return area(self.labels, np.array(scores))

@@ -41,7 +41,7 @@ class UncoveredSource(AlignmentMetric, FixedMetric):
 
     def requests(self) -> Sequence[Request]:
         """The links between the source and all texts."""
-        return (self.aligner.links(),)
+        return (self.aligner.links_request(),)
 
     def count(self, batch: Batch) -> Statistics:
         """Source words without a link, and source words."""

@@ -69,12 +69,15 @@ def test_coverages_of_targets_are_those_of_all_outputs(aligner):
 
 def test_requests_of_metrics(aligner):
     batch = Batch(ROWS)
-    assert [*batch.get(aligner.links())] == [*aligner.align(ROWS)]
-    assert all(not row.references for row in batch.get(aligner.coverages(references=False)))
-    assert len({aligner.links().key, aligner.coverages().key, aligner.coverages("target").key}) == 3
+    assert [*batch.get(aligner.links_request())] == [*aligner.align(ROWS)]
+    assert all(not row.references for row in batch.get(aligner.coverages_request(references=False)))
+    requests = (
+        aligner.links_request(), aligner.coverages_request(), aligner.coverages_request("target")
+    )  # fmt: skip
+    assert len({request.key for request in requests}) == 3
     unknown = Batch([Row((["a"],))])
     with pytest.raises(DataError, match="the source text is needed to align it; give it with"):
-        unknown.get(aligner.links())
+        unknown.get(aligner.links_request())
 
 
 @pytest.mark.parametrize(

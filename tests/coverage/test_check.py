@@ -63,20 +63,20 @@ def test_spans_are_characters_of_the_source(special, pairs):
 
 
 def test_an_adapted_finder_judges_one_pair_as_it_judges_many(special, pairs):
-    finder = ce.OmissionFinder(special).adapted_to(pairs)
+    finder = ce.OmissionFinder(special).adapt_to(pairs)
     many = list(finder.check(pairs))
     assert [one for pair in pairs for one in finder.check([pair])] == many
     assert many == list(ce.OmissionFinder(special).check(pairs))
     assert not list(finder.check([]))
     with pytest.raises(DataError, match="no segments to adapt to"):
-        ce.OmissionFinder(special).adapted_to([])
+        ce.OmissionFinder(special).adapt_to([])
 
 
 def test_a_text_of_which_every_output_is_cut_short_has_marks(special):
     """So many errors are expected there that the weakest run is probably one."""
     pairs = [(" ".join(pair.source), pair.target[:2]) for pair in generate(1500, seed=3)]
     cut = [(source, " ".join(output)) for source, output in pairs]
-    finder = ce.OmissionFinder(special).adapted_to(cut)
+    finder = ce.OmissionFinder(special).adapt_to(cut)
     assert p_value_of(FLAG_PROBABILITY, finder.adaptations[0].share) == 1
     assert all(one.spans for one in finder.check(cut) if one.reasons)
 
@@ -90,7 +90,7 @@ def test_a_stream_is_read_as_it_is_used(special):
             read += 1
             yield PAIRS[read % len(PAIRS)]
 
-    finder = ce.OmissionFinder(special).adapted_to(PAIRS)
+    finder = ce.OmissionFinder(special).adapt_to(PAIRS)
     assert len(list(islice(finder.check(endless()), 100))) == 100
     assert read < 5000
 

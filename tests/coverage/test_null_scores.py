@@ -196,7 +196,7 @@ def test_a_model_keeps_what_complete_translations_score(special, plain):
     assert finder.null == finder.model.nulls["alone"] == OmissionFinder(special).null
     assert OmissionFinder(special, referenced=True).null == finder.model.nulls["references"]
     assert finder.null.longest >= 200
-    assert OmissionFinder(plain).null == OmissionFinder(plain).scan.null
+    assert OmissionFinder(plain).null == OmissionFinder(plain).constants.null
 
 
 def test_a_short_training_text_teaches_no_distribution():
@@ -206,5 +206,5 @@ def test_a_short_training_text_teaches_no_distribution():
     with Aligner.train_pairs(pairs) as aligner:
         add_omission_data(aligner, lambda: pairs)
         finder = OmissionFinder(aligner)
-        assert finder.model.granularities[0].normal is not None
+        assert finder.model.units[0].normal is not None
         assert not finder.model.nulls

@@ -54,7 +54,7 @@ def test_a_flag_is_a_score_above_the_median_of_three_different_others(special):
     result = measured(texts, o=Omissions(special))
     fitted = result.fitted["o"]
     assert isinstance(fitted, FittedFlags)
-    found = [row for batch in result.kept for row in fitted.finder.judge(batch)]
+    found = [row for batch in result.kept for row in fitted.finder.found_segments(batch)]
     alone = {
         (text, source): one.score
         for texts in SYSTEMS.values()

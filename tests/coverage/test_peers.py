@@ -11,10 +11,10 @@ import pytest
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row, Texts
+from coverage_eval.coverage.coverage_losses import PEER_WORDS_WEIGHT
 from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.coverage.word_losses import PEER_WORDS_WEIGHT
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
 from tests.grammar import generate

@@ -1,8 +1,9 @@
 """How much less than expected each word is covered, and what a segment scores by that.
 
-The *loss* of a word is its expected coverage minus its coverage. What references cover, on average,
-is expected; without references, a word's normal coverage, and the loss is divided by its spread.
-Peers join the references or, without references, replace the normal coverage.
+The *coverage loss* of a word, its loss for short, is its expected coverage minus its coverage. What
+references cover, on average, is expected; without references, a word's normal coverage, and the
+loss is divided by its spread. Peers join the references or, without references, replace the normal
+coverage.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from coverage_eval.align.rows import CoveredRow
 from coverage_eval.core.batches import Row
 from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.null_scores import strongest_runs
-from coverage_eval.coverage.omission_model import Granularity
+from coverage_eval.coverage.omission_model import UnitModel
 
 ASSUMED_COVERAGE = (0.75, 0.3)
 """Normal coverage of every word and its spread, for models without normal coverages."""
@@ -79,8 +80,8 @@ def _of_references(items: Sequence[CoveredRow]) -> list[Sequence[Floats]]:
     return padded
 
 
-def word_losses(
-    granularity: Granularity,
+def coverage_losses(
+    unit: UnitModel,
     side: str,
     items: Sequence[CoveredRow],
     rows: Sequence[Row],
@@ -91,7 +92,7 @@ def word_losses(
     Words of outputs that few peers have weigh more.
 
     Args:
-        granularity: The model that covered the words.
+        unit: The model of words, or of stems, that covered the words.
         side: ``source`` or ``target``.
         items: The coverages of each segment.
         rows: The segments.
@@ -106,11 +107,11 @@ def word_losses(
     if references:
         alone = list(np.mean(np.sort(references, axis=0), axis=0) - covered)
     elif side == "source":
-        alone = list(_unusual(granularity, (item.source for item in items), np.array(covered)))
+        alone = list(_unusual(unit, (item.source for item in items), np.array(covered)))
     else:
         texts = zip(*(row.hypotheses + row.peers for row in rows), strict=True)
-        words = [list(map(granularity.aligner.tokenizer, column)) for column in texts]
-        alone = [_unusual(granularity, *pair) for pair in zip(words, covered, strict=True)]
+        words = [list(map(unit.aligner.tokenizer, column)) for column in texts]
+        alone = [_unusual(unit, *pair) for pair in zip(words, covered, strict=True)]
     losses = list(alone)
     for number, others in enumerate(peers_used):
         if others and side == "source":
@@ -172,12 +173,10 @@ def by_length(scores: Floats, lengths: NDArray[np.int64], usual: Floats) -> Floa
     return np.maximum(0.0, (1 + scores) / ratios - 1)
 
 
-def _unusual(
-    granularity: Granularity, segments: Iterable[Sequence[str]], covered: Floats
-) -> Floats:
+def _unusual(unit: UnitModel, segments: Iterable[Sequence[str]], covered: Floats) -> Floats:
     """The loss of each word against its normal coverage, ``[…, words]``."""
     words = list(chain.from_iterable(segments))
-    mean, spread = ASSUMED_COVERAGE if granularity.normal is None else granularity.normal.of(words)
+    mean, spread = ASSUMED_COVERAGE if unit.normal is None else unit.normal.of(words)
     return np.asarray((mean - covered) / (spread + MIN_SPREAD))
 
 
