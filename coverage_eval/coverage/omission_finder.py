@@ -29,14 +29,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from itertools import chain, groupby, islice
-from typing import NamedTuple
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.checks import AlignmentChecks
+from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
@@ -47,7 +47,7 @@ from coverage_eval.core.batches import (
     make_batches,
 )
 from coverage_eval.core.checks import combine_findings
-from coverage_eval.core.errors import DataError, warn_of
+from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
 from coverage_eval.core.tables import is_missing
@@ -55,12 +55,16 @@ from coverage_eval.core.texts import numbered
 from coverage_eval.core.tokenizers import Words
 from coverage_eval.coverage.found_segments import Checked, FoundSegment, FoundSegments
 from coverage_eval.coverage.null_scores import (
+    EXPECTED_SHARE,
     FLAG_PROBABILITY,
+    Adapted,
     WordRun,
     disjoint_runs,
     error_probabilities,
     p_value_of,
 )
+from coverage_eval.coverage.omission_marks import SIDE_ERRORS, run_mark, untranslated_marks
+from coverage_eval.coverage.omission_model import OmissionModel
 from coverage_eval.coverage.output_scorer import OutputScorer
 from coverage_eval.outputs.output_errors import (
     OutputError,
@@ -73,18 +77,8 @@ from coverage_eval.outputs.untranslated import overlapping
 SourceAndOutput = tuple[str, "str | None"]
 """A source, and an output of it."""
 
-LEFT_OUT = "left out"
-ADDED = "added"
-
-
 CERTAIN = 0.9999
 """The highest probability, that of an output that translates nothing."""
-
-CERTAIN_KINDS: Mapping[str, frozenset[str]] = {
-    "source": frozenset({"empty", "untranslated", "refusal", "wrong-language"}),
-    "target": frozenset({"refusal", "wrong-language"}),
-}
-"""The output errors of whole outputs in which all words are left out, or added, by the side."""
 
 MIN_PEERS = 2
 """From this number on, other systems are peers by default."""
@@ -100,23 +94,6 @@ MIN_COMPARED = 0.1
 SAMPLE_ROWS = 2000
 """Rows at the beginning of a stream that a finder adapts to."""
 
-_ERRORS = {"source": "omission", "target": "addition"}
-"""What an error is called, by the side."""
-
-
-class Judged(NamedTuple):
-    """What is said of the systems' outputs of a batch, ``[systems, segments]`` each.
-
-    Attributes:
-        p_values, probabilities, flags: As :class:`FoundSegment` has them.
-        errors: The output errors of each output, ``[segments][systems]``.
-    """
-
-    p_values: Floats
-    probabilities: Floats
-    flags: NDArray[np.bool_]
-    errors: Sequence[Sequence[Sequence[OutputError]]]
-
 
 def _row_of(pair: SourceAndOutput) -> Row:
     """The row of a source and an output, which may be missing."""
@@ -130,7 +107,16 @@ def sample_of(rows: Sequence[Row]) -> RowSample:
     return RowSample(rows, [ONE_SYSTEM], references, "the source", peers)
 
 
-class OmissionFinder(OutputScorer):
+def check_finder(aligner: Aligner, peers: int | None) -> None:
+    """Raise if there can be no finder with these settings; see :class:`OmissionFinder`."""
+    if peers is not None:
+        require_integer("peers", peers, 0)
+    if not isinstance(aligner, ModelAligner):
+        check_aligner(aligner)
+        raise DataError("omissions need a model: links from files have no probabilities")
+
+
+class OmissionFinder:
     """Finds omissions, or additions, with a frozen model.
 
     >>> from coverage_eval import Aligner
@@ -148,15 +134,12 @@ class OmissionFinder(OutputScorer):
         peers: Number of outputs used, of the peers of a row and then its other hypotheses.
         outliers: Positions, among hypotheses and then peers, of outputs that do not show what
             others should have.
-        model: What the model's file knows; by default it is read.
 
     Attributes:
-        scan: The constants for scoring with references, or without, in words or letters.
-        null: What complete translations score, as the model has learnt it.
-        adaptations: This, adapted to each system of a text; until then, one that is as learnt.
+        scorer: Scores outputs, by these arguments and what the model's file knows.
+        adaptations: What complete translations score, adapted to each system of a text; until then,
+            one that is as learnt.
         error_finder: Finds errors of whole outputs; None until it is adapted to a text.
-        expects_peers: Whether peers decide flags, because nothing else says what is normally
-            covered.
         compares: Whether outputs are flagged against others in segments with enough of them. It is
             so for a text in which a tenth of the outputs have three different others.
 
@@ -166,7 +149,27 @@ class OmissionFinder(OutputScorer):
         ValueError: An unknown side, or additions with references.
     """
 
-    error_finder: OutputErrorFinder | None = None
+    def __init__(
+        self,
+        aligner: Aligner,
+        side: str = "source",
+        *,
+        referenced: bool = False,
+        peers: int = 0,
+        outliers: Sequence[int] = (),
+    ) -> None:
+        if side not in SIDES:
+            raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
+        require_flag("referenced", referenced)
+        if referenced and side == "target":
+            raise ValueError("additions are found without references")
+        check_finder(aligner, peers)
+        assert isinstance(aligner, ModelAligner)
+        model = OmissionModel.load(aligner, side)
+        self.scorer = OutputScorer(aligner, side, model, referenced, peers, tuple(outliers))
+        self.adaptations: tuple[Adapted, ...] = (Adapted(self.scorer.null, 1.0, EXPECTED_SHARE, 0),)
+        self.compares = self.scorer.may_compare
+        self.error_finder: OutputErrorFinder | None = None
 
     def adapt_to_sample(self, sample: RowSample) -> OmissionFinder:
         """Return this finder, adapted to what outputs of each system score, and to what is usual.
@@ -175,28 +178,29 @@ class OmissionFinder(OutputScorer):
             AlignerError: The aligner failed.
         """
         strengths, sizes, medians = [], [], []
-        for batch in answer_ahead(sample.batches, self.requests()):
-            scored = self.scored(batch)
+        for batch in answer_ahead(sample.batches, self.scorer.requests()):
+            scored = self.scorer.score(batch)
             strengths.append(scored.strengths)
             sizes.append(scored.sizes)
             medians.append(scored.peer_medians)
         systems, finder = len(sample.systems), copy(self)
         outputs = zip(np.hstack(strengths)[:systems], np.hstack(sizes)[:systems], strict=True)
-        finder.adaptations = tuple(self.null.adapt(*of_system) for of_system in outputs)
+        finder.adaptations = tuple(self.scorer.null.adapt(*of_system) for of_system in outputs)
         is_compared = ~np.isnan(np.hstack(medians))
         finder.compares = bool(is_compared.mean() >= MIN_COMPARED)
-        finder.error_finder = learn_output_errors(sample, self.aligner)
+        finder.error_finder = learn_output_errors(sample, self.scorer.aligner)
         return finder
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings for coverages, then the finder's."""
-        of_length = "/length" if self.side == "source" else ""
+        scorer = self.scorer
+        of_length = "/length" if scorer.side == "source" else ""
         above = f"score{of_length}>{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}"
         # Sorted, so that the order of systems changes nothing.
         factors = sorted(adapted.factor for adapted in self.adaptations if adapted.outputs)
         return {
-            **self.aligner.coverage_settings(self.side),
-            **self.model.settings,
+            **scorer.aligner.coverage_settings(scorer.side),
+            **scorer.model.settings,
             "text": ",".join(f"x{n:g}" for n in factors) or None,
             "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self.adaptations)),
             "of": above if self.compares else "probability",
@@ -213,7 +217,7 @@ class OmissionFinder(OutputScorer):
         dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         finder = self if self.error_finder else self.adapt_to_sample(dataset.sample)
         segments = FoundSegments(finder._find(dataset.batches()))
-        found = AlignmentChecks(self.aligner).findings(dataset.sample)
+        found = AlignmentChecks(self.scorer.aligner).findings(dataset.sample)
         warn_of(combine_findings(found, dataset.sample.source))
         return segments
 
@@ -272,7 +276,7 @@ class OmissionFinder(OutputScorer):
             DataError: The finder was made for references or peers.
             AlignerError: The aligner failed.
         """
-        for unit in self.model.units:
+        for unit in self.scorer.model.units:
             unit.aligner.model.keep_running()
         for found in self.find(map(_row_of, pairs)):
             spans = tuple((mark.spans[0][0], mark.spans[-1][1]) for mark in found.marks)
@@ -280,8 +284,8 @@ class OmissionFinder(OutputScorer):
 
     def _find(self, batches: Iterable[Batch]) -> Iterator[FoundSegment]:
         """The findings in the first hypothesis of each row."""
-        for batch in answer_ahead(batches, self.requests()):
-            if any(bool(row.references) != self.referenced for row in batch.rows):
+        for batch in answer_ahead(batches, self.scorer.requests()):
+            if any(bool(row.references) != self.scorer.referenced for row in batch.rows):
                 raise DataError("the finder was made for rows with references, or without")
             yield from (found for found, *_ in self.found_segments(batch))
 
@@ -291,43 +295,55 @@ class OmissionFinder(OutputScorer):
         Raises:
             DataError: Too few peers.
         """
-        scored, judged = self.scored(batch), self.test(batch)
-        words: list[Words] = []
-        if self.side == "source":
-            words = [self.aligner.source_tokenizer.locate(row.source or "") for row in batch.rows]
+        scored, systems = self.scorer.score(batch), range(len(batch.rows[0].hypotheses))
+        losses, losses_alone = (
+            [np.split(of_words[n], scored.sizes[n].cumsum()[:-1]) for n in systems]
+            for of_words in (scored.losses, scored.losses_alone)
+        )
+        p_values, probabilities = self.p_values(batch), self.probabilities(batch)
+        flags, all_errors = self.flags(batch), self._output_errors(batch)
         found = []
-        for n, outputs in enumerate(zip(*(row.hypotheses for row in batch.rows), strict=True)):
-            if self.side == "target":
-                words = list(map(self.aligner.tokenizer.locate, outputs))
-            errors = [of_outputs[n] for of_outputs in judged.errors]
-            ends = scored.sizes[n].cumsum()[:-1]
-            losses, losses_alone = (
-                np.split(each[n], ends) for each in (scored.losses, scored.losses_alone)
-            )
-            figures = (
-                scored.lengths, scored.scores, scored.scores_alone, scored.strengths,
-                scored.peer_medians, judged.p_values, judged.probabilities, judged.flags,
-            )  # fmt: skip
-            marks = (
-                self._marks(n, *about) if is_flagged else ()
-                for is_flagged, *about in zip(
-                    judged.flags[n], words, losses, losses_alone, scored.strengths[n], errors,
-                    strict=True,
+        for segment, row in enumerate(batch.rows):
+            of_row = []
+            for n, words in enumerate(self._words(row)):
+                at, errors = (n, segment), all_errors[segment][n]
+                is_flagged, strength = bool(flags[at]), float(scored.strengths[at])
+                own, alone = losses[n][segment], losses_alone[n][segment]
+                marks: tuple[Mark, ...] = ()
+                if is_flagged:
+                    marks = self._marks(n, words, own, alone, strength, errors)
+                of_row.append(
+                    FoundSegment(
+                        words=words,
+                        losses=own,
+                        target_length=int(scored.lengths[at]),
+                        score=float(scored.scores[at]),
+                        score_alone=float(scored.scores_alone[at]),
+                        strength=strength,
+                        peer_median=float(scored.peer_medians[at]),
+                        p_value=float(p_values[at]),
+                        probability=float(probabilities[at]),
+                        is_flagged=is_flagged,
+                        marks=marks,
+                        reasons=self._reasons(errors, is_flagged),
+                        is_certain=is_certain(errors),
+                    )
                 )
-            )  # fmt: skip
-            reasons = map(self._reasons, errors, judged.flags[n].tolist())
-            columns = (
-                words, losses, *(each[n].tolist() for each in figures), marks, reasons,
-                map(is_certain, errors),
-            )  # fmt: skip
-            found.append(list(map(FoundSegment, *columns)))
-        return list(zip(*found, strict=True))
+            found.append(tuple(of_row))
+        return found
+
+    def _words(self, row: Row) -> list[Words]:
+        """The words of the side of interest, by system."""
+        aligner = self.scorer.aligner
+        if self.scorer.side == "target":
+            return [aligner.tokenizer.locate(output) for output in row.hypotheses]
+        return [aligner.source_tokenizer.locate(row.source or "")] * len(row.hypotheses)
 
     def _reasons(self, errors: Sequence[OutputError], is_flagged: bool) -> tuple[str, ...]:
         """Why an output is more likely wrong than not; empty if it is not."""
         if not (is_flagged or is_certain(errors)):
             return ()
-        return (*map(str, errors), *([_ERRORS[self.side]] if is_flagged else []))
+        return (*map(str, errors), *([SIDE_ERRORS[self.scorer.side].name] if is_flagged else []))
 
     def _marks(
         self,
@@ -344,61 +360,74 @@ class OmissionFinder(OutputScorer):
         """
         if not len(losses):
             return ()
+        side, penalty = self.scorer.side, self.scorer.constants.penalty
         spans = [span for error in errors for span in error.source_spans]
-        is_left = overlapping(words, spans if self.side == "source" else ())
-        found = (disjoint_runs(each - self.constants.penalty) for each in (losses, losses_alone))
+        is_left = overlapping(words, spans if side == "source" else ())
+        found = (disjoint_runs(each - penalty) for each in (losses, losses_alone))
         # An output without words may lack runs, where no word is normally covered.
-        runs = next(filter(None, found), [WordRun(0, len(losses), float(strength))])
+        runs = next(filter(None, found), [WordRun(0, len(losses), strength)])
         adapted = self.adaptations[system]
         even_p_value = p_value_of(FLAG_PROBABILITY, adapted.share)
         min_strength = adapted.null.min_strength(even_p_value, len(losses))
         if not any(is_left):
             min_strength = min(min_strength, max(run.sum for run in runs))
-        side, kind = ("source", LEFT_OUT) if self.side == "source" else ("output", ADDED)
-        marks = _untranslated_marks(words, is_left, losses - self.constants.penalty)
+        marks = untranslated_marks(words, is_left, losses - penalty)
         for run in runs:
             if run.sum >= min_strength and not any(is_left[run.start : run.end]):
-                mark = Mark.of(words, range(run.start, run.end), side, kind, amount=run.sum)
-                marks.append(replace(mark, label=f"{mark}: {run.sum:.2f}"))
+                marks.append(run_mark(words, run, SIDE_ERRORS[side]))
         return tuple(sorted(marks, key=lambda mark: mark.spans))
 
-    def test(self, batch: Batch) -> Judged:
-        """How likely the outputs of a batch have an error, and which are flagged.
+    def p_values(self, batch: Batch) -> Floats:
+        """How rare the outputs' strengths are in complete translations, ``[systems, segments]``.
 
-        It needs a finder that is adapted to its texts.
+        It needs a finder that is adapted to its texts, as :meth:`probabilities` and :meth:`flags`.
 
         Raises:
             DataError: Too few peers.
         """
-        systems, scored = len(batch.rows[0].hypotheses), self.scored(batch)
-        sizes = scored.sizes[:systems]
-        strengths, alone = scored.strengths[:systems], scored.scores_alone[:systems]
+        scored, systems = self.scorer.score(batch), len(batch.rows[0].hypotheses)
+        of_systems = zip(
+            self.adaptations, scored.strengths[:systems], scored.sizes[:systems], strict=True
+        )
+        return np.array([adapted.null.p_values(*figures) for adapted, *figures in of_systems])
+
+    def probabilities(self, batch: Batch) -> Floats:
+        """How likely each output of a batch has an error, ``[systems, segments]``.
+
+        Raises:
+            DataError: Too few peers.
+        """
+        shares = np.array([[adapted.share] for adapted in self.adaptations])
+        found = np.minimum(error_probabilities(self.p_values(batch), shares), CERTAIN)
+        found[self._is_wholly_wrong(batch)] = CERTAIN
+        return found
+
+    def flags(self, batch: Batch) -> NDArray[np.bool_]:
+        """Which outputs of a batch are stated to have an error, ``[systems, segments]``.
+
+        Raises:
+            DataError: Too few peers.
+        """
+        is_probable = self.probabilities(batch) >= FLAG_PROBABILITY
+        if not self.compares:
+            return is_probable
+        scored = self.scorer.score(batch)
+        medians = scored.peer_medians
+        is_above = scored.scores_alone[: len(medians)] > FLAG_FACTOR * medians + FLAG_MARGIN
+        is_above |= self._is_wholly_wrong(batch)
+        return np.where(np.isnan(medians), is_probable, is_above)
+
+    def _is_wholly_wrong(self, batch: Batch) -> NDArray[np.bool_]:
+        """Whether an output error concerns all words of each output, ``[systems, segments]``."""
+        kinds = SIDE_ERRORS[self.scorer.side].of_all_words
+        found = [
+            [not kinds.isdisjoint(error.kind for error in errors) for errors in of_row]
+            for of_row in self._output_errors(batch)
+        ]
+        return np.array(found).T
+
+    def _output_errors(self, batch: Batch) -> Sequence[Sequence[Sequence[OutputError]]]:
+        """The output errors of each output, ``[segments][systems]``."""
         assert self.error_finder is not None
-        errors = batch.get(self.error_finder.request)
-        is_error = np.array(
-            [[not CERTAIN_KINDS[self.side].isdisjoint(e.kind for e in found) for found in row]
-             for row in errors]
-        ).T  # fmt: skip
-        p_values = np.array([
-            item.null.p_values(*of_system)
-            for item, *of_system in zip(self.adaptations, strengths, sizes, strict=True)
-        ])  # fmt: skip
-        shares = np.array([[item.share] for item in self.adaptations])
-        probabilities = np.minimum(error_probabilities(p_values, shares), CERTAIN)
-        probabilities[is_error] = CERTAIN
-        medians = scored.peer_medians if self.compares else np.full_like(p_values, np.nan)
-        is_above = alone > FLAG_FACTOR * medians + FLAG_MARGIN
-        flags = np.where(np.isnan(medians), probabilities >= FLAG_PROBABILITY, is_above | is_error)
-        return Judged(p_values, probabilities, flags, errors)
-
-
-def _untranslated_marks(words: Words, is_left: Sequence[bool], strengths: Floats) -> list[Mark]:
-    """The runs of source words that are left untranslated, given whether each is."""
-    marks = []
-    for run_is_left, run in groupby(range(len(is_left)), is_left.__getitem__):
-        if run_is_left:
-            positions = list(run)
-            amount = float(strengths[positions].sum())
-            mark = Mark.of(words, positions, "source", LEFT_OUT, amount=amount)
-            marks.append(replace(mark, label=f"{mark}: untranslated"))
-    return marks
+        errors: Sequence[Sequence[Sequence[OutputError]]] = batch.get(self.error_finder.request)
+        return errors

@@ -21,14 +21,13 @@ from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.omission_finder import (
-    ADDED,
     FLAG_FACTOR,
     FLAG_MARGIN,
-    LEFT_OUT,
     MIN_PEERS,
     OmissionFinder,
+    check_finder,
 )
-from coverage_eval.coverage.output_scorer import check_finder
+from coverage_eval.coverage.omission_marks import ADDED, LEFT_OUT
 from coverage_eval.documents.metrics import (
     EXTRA_KINDS,
     MISSING_KINDS,
@@ -130,9 +129,9 @@ class FlaggedSegments(TextMetric):
             peers=used if self.peers is None else self.peers,
             outliers=[(index - peers) % outputs for index in outliers],  # after the systems
         )
-        findings, model = list(findings), finder.model
+        findings, model = list(findings), finder.scorer.model
         if model.units[0].normal is None:
-            if not (finder.referenced or finder.peers):
+            if not (finder.scorer.referenced or finder.scorer.peers):
                 findings.append(Finding(_NOT_PREPARED))
         elif not model.nulls:
             findings.append(Finding(_NO_NULLS))
@@ -161,8 +160,8 @@ class FittedFlags(Fitted):
 
     def signature_for(self, *, references: int) -> Signature:
         """The signature; ``expect`` names the kinds of several texts that show what is covered."""
-        name, settings, peers = self.metric.name, self.finder.settings(), self.finder.peers
-        used = references if self.finder.referenced else 0
+        name, settings, scorer = self.metric.name, self.finder.settings(), self.finder.scorer
+        peers, used = scorer.peers, references if scorer.referenced else 0
         if used < 2 and not peers:
             counted = {"refs": used} if used else {}
             return Signature.of(name, **counted, **settings)
@@ -191,17 +190,17 @@ class FittedFlags(Fitted):
     def requests(self) -> Sequence[Request]:
         """The coverages that the finder needs, and the errors of whole outputs."""
         assert self.finder.error_finder is not None
-        return [*self.finder.requests(), self.finder.error_finder.request]
+        return [*self.finder.scorer.requests(), self.finder.error_finder.request]
 
     def count(self, batch: Batch) -> Statistics:
         """The probability of an error or its flag, and 1, ``[systems, segments, 2]``."""
-        judged = self.finder.test(batch)
-        found = judged.flags if self.finder.compares else judged.probabilities
+        finder = self.finder
+        found = finder.flags(batch) if finder.compares else finder.probabilities(batch)
         return np.stack([found, np.ones_like(found)], axis=-1).astype(np.float64)
 
     def segment_scores(self, batch: Batch) -> Floats:
         """The finder's scores, ``[systems, segments]``."""
-        return self.finder.scored(batch).scores[: len(batch.rows[0].hypotheses)]
+        return self.finder.scorer.score(batch).scores[: len(batch.rows[0].hypotheses)]
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The score, the probability, marks, reasons, and each word's loss and characters."""

@@ -1,20 +1,20 @@
 """Scores how much each output of a batch seems to leave out, or to add, by a frozen model.
 
-:mod:`~coverage_eval.coverage.omission_finder` says what a score is, and judges it.
+:mod:`~coverage_eval.coverage.omission_finder` says what a score is, and which are flagged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
-from coverage_eval.align.rows import SIDES
+from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row
-from coverage_eval.core.errors import DataError, require_flag, require_integer
+from coverage_eval.core.errors import DataError
 from coverage_eval.core.metric import Floats
 from coverage_eval.coverage.coverage_losses import (
     MIN_MEDIAN_TEXTS,
@@ -24,18 +24,18 @@ from coverage_eval.coverage.coverage_losses import (
     sum_losses,
 )
 from coverage_eval.coverage.null_scores import (
-    EXPECTED_SHARE,
     LETTER_TOKENIZERS,
     LETTERS,
     WITH_REFERENCES,
     WITHOUT_REFERENCES,
-    Adapted,
+    NullScores,
+    ScoringConstants,
 )
 from coverage_eval.coverage.omission_model import ALONE, REFERENCES, OmissionModel
 
 
 class ScoredBatch(NamedTuple):
-    """The outputs of a batch before they are judged: the systems', then the peers'.
+    """What the outputs of a batch score: the systems', then the peers'.
 
     Attributes:
         losses: The losses of all words of the batch by all peers used, ``[outputs][words]``.
@@ -56,59 +56,47 @@ class ScoredBatch(NamedTuple):
     peer_medians: Floats
 
 
-def check_finder(aligner: Aligner, peers: int | None) -> None:
-    """Raise if there can be no finder with these settings; see :class:`OutputScorer`."""
-    if peers is not None:
-        require_integer("peers", peers, 0)
-    if not isinstance(aligner, ModelAligner):
-        check_aligner(aligner)
-        raise DataError("omissions need a model: links from files have no probabilities")
-
-
+@dataclass(eq=False)
 class OutputScorer:
     """Scores outputs by what a model says of their words, and by what other outputs have.
 
-    Arguments and errors are those of
-    :class:`~coverage_eval.coverage.omission_finder.OmissionFinder`.
+    The first six attributes are its settings, as of
+    :class:`~coverage_eval.coverage.omission_finder.OmissionFinder`; the others follow from them.
 
     Attributes:
-        scan, null, adaptations, expects_peers, compares: Likewise.
+        aligner, side, referenced, peers, outliers: Likewise.
+        model: What the aligner's file knows of omissions, or of additions.
+        constants: The constants of scores with references, or without, of words or letters.
+        null: What complete translations score, as the model has learnt it.
+        expects_peers: Whether peers decide flags, because nothing else says what is normally
+            covered.
         may_compare: Whether scores of three other outputs may decide flags.
     """
 
-    def __init__(
-        self,
-        aligner: Aligner,
-        side: str = "source",
-        *,
-        referenced: bool = False,
-        peers: int = 0,
-        outliers: Sequence[int] = (),
-        model: OmissionModel | None = None,
-    ) -> None:
-        if side not in SIDES:
-            raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
-        require_flag("referenced", referenced)
-        if referenced and side == "target":
-            raise ValueError("additions are found without references")
-        check_finder(aligner, peers)
-        assert isinstance(aligner, ModelAligner)
-        self.aligner, self.side = aligner, side
-        self.referenced, self.peers, self.outliers = referenced, peers, tuple(outliers)
-        self.model = model or OmissionModel.load(aligner, side)
-        self.constants = WITH_REFERENCES if referenced else WITHOUT_REFERENCES
-        if (
-            not referenced
-            and side == "source"
-            and aligner.source_tokenizer.name in LETTER_TOKENIZERS
-        ):
+    aligner: ModelAligner
+    side: str
+    model: OmissionModel
+    referenced: bool = False
+    peers: int = 0
+    outliers: tuple[int, ...] = ()
+    constants: ScoringConstants = field(init=False)
+    null: NullScores = field(init=False)
+    expects_peers: bool = field(init=False)
+    may_compare: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.referenced:
+            self.constants = WITH_REFERENCES
+        elif self.side == "source" and self.aligner.source_tokenizer.name in LETTER_TOKENIZERS:
             self.constants = LETTERS
-        self.null = self.model.nulls.get(REFERENCES if referenced else ALONE, self.constants.null)
-        self.adaptations: tuple[Adapted, ...] = (Adapted(self.null, 1.0, EXPECTED_SHARE, 0),)
+        else:
+            self.constants = WITHOUT_REFERENCES
+        learnt = REFERENCES if self.referenced else ALONE
+        self.null = self.model.nulls.get(learnt, self.constants.null)
         has_normal = self.model.units[0].normal is not None
-        self.expects_peers = not referenced and peers > 0 and not has_normal
-        self.may_compare = not (referenced or self.expects_peers) and peers >= MIN_MEDIAN_TEXTS
-        self.compares = self.may_compare
+        self.expects_peers = not self.referenced and self.peers > 0 and not has_normal
+        has_peers = self.peers >= MIN_MEDIAN_TEXTS
+        self.may_compare = not (self.referenced or self.expects_peers) and has_peers
 
     def requests(self) -> list[Request]:
         """The coverages by the model of words and that of stems."""
@@ -117,8 +105,8 @@ class OutputScorer:
             for unit in self.model.units
         ]
 
-    def scored(self, batch: Batch) -> ScoredBatch:
-        """The outputs of a batch before they are judged, which are kept with the batch.
+    def score(self, batch: Batch) -> ScoredBatch:
+        """What the outputs of a batch score, which is kept with the batch.
 
         Raises:
             DataError: Too few peers.

@@ -32,7 +32,6 @@ from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.progress import Progress, no_progress, split_progress, track
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.null_scores import NullScores
-from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omission_model import (
     ALONE,
     NORMAL,
@@ -44,6 +43,7 @@ from coverage_eval.coverage.omission_model import (
     UnitModel,
     save_figures,
 )
+from coverage_eval.coverage.output_scorer import OutputScorer
 
 STEM = 5
 """Letters of a stem."""
@@ -193,14 +193,14 @@ def _learn_nulls(
     covered = [list(each.aligner.cover(rows, side)) for each in model.units]
     nulls = {}
     for name in (ALONE, REFERENCES) if side == "source" else (ALONE,):
-        finder = OmissionFinder(aligner, side, referenced=name == REFERENCES, model=model)
+        scorer = OutputScorer(aligner, side, model, referenced=name == REFERENCES)
         items = covered
-        if finder.referenced:
+        if scorer.referenced:
             items = list(map(_with_stand_ins, model.units, covered))
         batch = Batch(rows)
-        keys = (request.key for request in finder.requests())
+        keys = (request.key for request in scorer.requests())
         batch.computed.update(zip(keys, items, strict=True))
-        scored = finder.scored(batch)
+        scored = scorer.score(batch)
         if scored.strengths.any():  # not where each word is always covered alike
             nulls[name] = NullScores.learn(scored.strengths[0], np.maximum(1, scored.sizes[0]))
     return nulls

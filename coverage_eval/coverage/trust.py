@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 from statistics import median
@@ -153,7 +153,7 @@ def estimate_recall(
         DataError: No segment is long enough for an error; no source.
         AlignerError: The aligner failed.
     """
-    of_references = bool(rows and rows[0].references and not finder.referenced)
+    of_references = bool(rows and rows[0].references and not finder.scorer.referenced)
     texts, generators = [], []
     # Segments, outputs and errors are drawn by their texts, so that their order does not matter.
     drawn = sorted(
@@ -161,7 +161,7 @@ def estimate_recall(
     )
     for generator, whole in drawn:
         row = _row_of_one(whole, finder, generator, of_references=of_references)
-        tokens, words = finder.aligner.tokenizer(row.hypotheses[0]), _words(row)[0]
+        tokens, words = finder.scorer.aligner.tokenizer(row.hypotheses[0]), _words(row)[0]
         # Words by the tokeniser count for the time, and those between spaces for the error.
         if min(len(tokens), len(words)) >= _MIN_PHRASE + MIN_KEPT and len(tokens) <= MAX_LENGTH:
             texts.append(row)
@@ -170,13 +170,14 @@ def estimate_recall(
             break
     pairs = []
     for number, (row, generator) in enumerate(zip(texts, generators, strict=True)):
-        text = _corrupt(number, texts, finder.side, generator)
+        text = _corrupt(number, texts, finder.scorer.side, generator)
         if text is not None:
             pairs.append((row, row._replace(hypotheses=(text,))))
     if not pairs:
         raise DataError("no segment is long enough to plant an error in it")
     finder = copy(finder)
-    finder.outliers = ()  # each row has one output, and beside it only the peers that are used
+    # Each row has one output, and beside it only the peers that are used.
+    finder.scorer = replace(finder.scorer, outliers=())
     finder = finder.adapt_to_sample(sample_of(texts))
     before = list(finder.find(row for row, _ in pairs))
     clean = [pair for pair, was in zip(pairs, before, strict=True) if not was.is_flagged]
@@ -196,12 +197,12 @@ def estimate_recall(
         false_alarms = sum(segment.is_flagged for segment in of_complete) / len(of_complete)
     else:
         complete, false_alarms = "model", finder.adaptations[0].false_alarms
-    return Trust(finder.side, len(pairs), len(clean), found, false_alarms, complete)
+    return Trust(finder.scorer.side, len(pairs), len(clean), found, false_alarms, complete)
 
 
 def _is_as_long(found: FoundSegment, row: Row, finder: OmissionFinder) -> bool:
     """Whether an output is as long as the median of the others, and has no output error."""
-    usual = median(len(finder.aligner.tokenizer(text)) for text in row.peers)
+    usual = median(len(finder.scorer.aligner.tokenizer(text)) for text in row.peers)
     return found.target_length >= usual and not found.is_certain
 
 
@@ -239,8 +240,8 @@ def _row_of_one(row: Row, finder: OmissionFinder, generator: Random, *, of_refer
     by_text = sorted(range(len(row.hypotheses)), key=lambda n: segment_text(outputs[n]))
     number = generator.choice(by_text)
     text = row.nonblank_references[0] if of_references else outputs[number]
-    references = row.references if finder.referenced else ()
-    peers = tuple(outputs[index] for index in finder.peers_used(number, row))
+    references = row.references if finder.scorer.referenced else ()
+    peers = tuple(outputs[index] for index in finder.scorer.peers_used(number, row))
     return Row((text,), references, row.source, peers)
 
 

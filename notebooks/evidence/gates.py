@@ -75,7 +75,7 @@ def _estimate(
     found = [short[i] for i in chosen[:cut]] + [whole[i] for i in chosen[cut:]]
     strengths = np.array([segment.strength for segment in found])
     lengths = np.array([len(segment.losses) for segment in found])
-    adapted = finder.null.adapt(strengths, lengths)
+    adapted = finder.scorer.null.adapt(strengths, lengths)
     probabilities = error_probabilities(adapted.null.p_values(strengths, lengths), adapted.share)
     is_certain = np.array([segment.is_certain for segment in found])
     estimate = estimate_share(

@@ -76,24 +76,24 @@ class Output:
 
     def area(self, finder: OmissionFinder) -> Areas:
         """AUROC of a finder's scores."""
-        return area(self.labels, finder.scored(self.batch).scores[0])
+        return area(self.labels, finder.scorer.score(self.batch).scores[0])
 
     def areas_of(self, finder: OmissionFinder) -> list[Areas]:
         """AUROC for each way of :data:`AGREED` to combine the peers."""
         return [self._area_of(finder, agree) for agree in AGREED.values()]
 
     def _area_of(self, finder: OmissionFinder, agree: Callable[[Floats], Floats]) -> Areas:
-        scores = []
-        units = [self.batch.get(request) for request in finder.requests()]
-        for alone, *covered in zip(finder.scored(self.batch).scores[0], *units, strict=True):
+        scores, scorer = [], finder.scorer
+        units = [self.batch.get(request) for request in scorer.requests()]
+        for alone, *covered in zip(scorer.score(self.batch).scores[0], *units, strict=True):
             score = alone
-            if finder.peers:
+            if scorer.peers:
                 losses = [
-                    agree(np.array(unit.outputs[1 : 1 + finder.peers])) - unit.outputs[0]
+                    agree(np.array(unit.outputs[1 : 1 + scorer.peers])) - unit.outputs[0]
                     for unit in covered
                 ]
                 mean = np.mean(losses, axis=0) / PEERS_SPREAD
-                (best,) = strongest_runs(mean, np.array([len(mean)]), finder.constants.penalty)
+                (best,) = strongest_runs(mean, np.array([len(mean)]), scorer.constants.penalty)
                 score = best + SUM_SHARE * np.maximum(0.0, mean).sum()
             scores.append(score)
         return area(self.labels, np.array(scores))
@@ -169,7 +169,7 @@ def people_areas(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
     with train(captions.flipped().training, tokenize="13a") as aligner:
         for name, options in JUDGED_BY_PEOPLE.items():
             finder = OmissionFinder(aligner, **options)
-            scores = [finder.scored(Batch(rows)).scores[0] for rows in batches]
+            scores = [finder.scorer.score(Batch(rows)).scores[0] for rows in batches]
             areas[name] = area(labels, np.array(scores))
     return {
         "people_areas": pd.DataFrame([

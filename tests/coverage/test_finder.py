@@ -51,7 +51,7 @@ def test_scores_are_those_of_plain_loops(special):
             expected = [
                 by_loops(row, model, unit.normal.words, unit.normal.other, cut)
                 for (model, cut), unit in zip(
-                    ((special.model, 100), (stems, 5)), finder.model.units, strict=True
+                    ((special.model, 100), (stems, 5)), finder.scorer.model.units, strict=True
                 )
                 if unit.normal
             ]
@@ -109,8 +109,8 @@ def test_omissions_stand_out_against_sources_without_spaces():
     sources = 2 * [japanese for japanese, _ in test]
     with Aligner.train_pairs(training, src_tokenize="char") as aligner:
         add_omission_data(aligner, lambda: training)
-        assert OmissionFinder(aligner, "target").constants == WITHOUT_REFERENCES
-        assert OmissionFinder(aligner, referenced=True).constants == WITH_REFERENCES
+        assert OmissionFinder(aligner, "target").scorer.constants == WITHOUT_REFERENCES
+        assert OmissionFinder(aligner, referenced=True).scorer.constants == WITH_REFERENCES
         found = OmissionFinder(aligner).find_texts(outputs, sources)
     good, bad = [[item.score for item in found[half]] for half in (slice(400), slice(400, None))]
     assert mannwhitneyu(bad, good).statistic / (len(good) * len(bad)) > 0.67
@@ -119,7 +119,7 @@ def test_omissions_stand_out_against_sources_without_spaces():
 def test_a_model_not_made_for_omissions_still_scores(plain):
     rows, lost = spoilt("omission-phrase", 0.1)
     finder = OmissionFinder(plain)
-    assert len(finder.model.units) == 1
+    assert len(finder.scorer.model.units) == 1
     assert auroc(finder, without_references(rows), lost) > 0.8
     assert auroc(OmissionFinder(plain, referenced=True), rows, lost) > 0.9
 

@@ -193,10 +193,12 @@ def test_complete_translations_are_rarely_flagged(special):
 
 def test_a_model_keeps_what_complete_translations_score(special, plain):
     finder = OmissionFinder(special, peers=2)
-    assert finder.null == finder.model.nulls["alone"] == OmissionFinder(special).null
-    assert OmissionFinder(special, referenced=True).null == finder.model.nulls["references"]
-    assert finder.null.longest >= 200
-    assert OmissionFinder(plain).null == OmissionFinder(plain).constants.null
+    learnt = finder.scorer.model.nulls
+    assert finder.scorer.null == learnt["alone"] == OmissionFinder(special).scorer.null
+    assert OmissionFinder(special, referenced=True).scorer.null == learnt["references"]
+    assert finder.scorer.null.longest >= 200
+    scorer = OmissionFinder(plain).scorer
+    assert scorer.null == scorer.constants.null
 
 
 def test_a_short_training_text_teaches_no_distribution():
@@ -206,5 +208,5 @@ def test_a_short_training_text_teaches_no_distribution():
     with Aligner.train_pairs(pairs) as aligner:
         add_omission_data(aligner, lambda: pairs)
         finder = OmissionFinder(aligner)
-        assert finder.model.units[0].normal is not None
-        assert not finder.model.nulls
+        assert finder.scorer.model.units[0].normal is not None
+        assert not finder.scorer.model.nulls
