@@ -20,6 +20,7 @@ from coverage_eval.align.model_text import (
     tokenized_by_user,
     why_not_tokenised,
 )
+from coverage_eval.align.rows import SIDES
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.checks import (
     MIN_SEGMENTS,
@@ -122,8 +123,9 @@ def why_too_few_pairs(model: FastAlign) -> str | None:
 
 def look_for_other_tokens(texts: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
+    by_user = dict(zip(SIDES, tokenized_by_user(model), strict=True))
     for text, side in _sides(texts):
-        if tokenized_by_user(model)[side] and (label := why_not_tokenised(text)):
+        if by_user[side] and (label := why_not_tokenised(text)):
             yield Finding.of_text(
                 text.name,
                 label,
@@ -134,9 +136,14 @@ def look_for_other_tokens(texts: SampledTexts, model: FastAlign) -> Iterator[Fin
             )
 
 
-def _sides(texts: SampledTexts) -> Iterator[tuple[SampledText, int]]:
-    """Each text with its side: 0 for the source, 1 for a target."""
-    return ((text, int(text is not texts.source)) for text in texts.all)
+def _sides(texts: SampledTexts) -> Iterator[tuple[SampledText, str]]:
+    """Each text with its side, one of :data:`SIDES`."""
+    return ((text, "source" if text is texts.source else "target") for text in texts.all)
+
+
+def _known_words(model: FastAlign) -> dict[str, frozenset[str]]:
+    """The words of each side that a model knows."""
+    return dict(zip(SIDES, model.vocabulary(), strict=True))
 
 
 def unknown_words(model: FastAlign, texts: SampledTexts) -> dict[str, float]:
@@ -150,11 +157,11 @@ def unknown_words(model: FastAlign, texts: SampledTexts) -> dict[str, float]:
         ``unknown_source_tokens`` and ``unknown_target_tokens`` (of the first reference, or else the
         mean over the hypotheses).
     """
-    known, source = model.vocabulary(), texts.source
+    known, source = _known_words(model), texts.source
     assert source is not None
     return {
-        "unknown_source_tokens": _unknown(source, known[0]),
-        "unknown_target_tokens": fmean(_unknown(text, known[1]) for text in texts.targets),
+        "unknown_source_tokens": _unknown(source, known["source"]),
+        "unknown_target_tokens": fmean(_unknown(text, known["target"]) for text in texts.targets),
     }
 
 
@@ -177,9 +184,11 @@ def look_for_swapped_sides(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
     """Source and target swapped."""
     source, target = texts.source, texts.targets[0]
     assert source is not None
-    known = model.vocabulary()
-    sides = ((source, 0), (target, 1))
-    gains = [_unknown(text, known[side]) - _unknown(text, known[1 - side]) for text, side in sides]
+    known = _known_words(model)
+    gains = (
+        _unknown(source, known["source"]) - _unknown(source, known["target"]),
+        _unknown(target, known["target"]) - _unknown(target, known["source"]),
+    )
     if min(gains) > SWAPPED and min(source.token_count, target.token_count) >= MIN_TOKENS:
         yield Finding.of_text(
             source.name,
@@ -220,21 +229,22 @@ def look_for_unknown_words(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
     model knows less than half of the share of an output that it knows of another target, the output
     is foreign.
     """
-    unknown = {text: _unknown(text, model.vocabulary()[side]) for text, side in _sides(texts)}
+    known = _known_words(model)
+    unknown = {text: _unknown(text, known[side]) for text, side in _sides(texts)}
     labels: dict[SampledText, str] = {}
     for text, side in _sides(texts):
         if text.has_enough and unknown[text] > _max_unknown(model, side, text in texts.hypotheses):
-            words = model.vocabulary()[side]
-            new = next(token for token, _ in text.counts.most_common() if token not in words)
+            tokens = (token for token, _ in text.counts.most_common())
+            new = next(token for token in tokens if token not in known[side])
             labels[text] = (
                 f"{percent(unknown[text])} of its words are unknown to the model, such as "
                 f"{quote_token(new)}"
             )
     wrong = {text for text in labels if unknown[text] > WRONG_MODEL}
     is_wrong_model = wrong >= set(texts.targets) or texts.source in wrong
-    known = max((1 - unknown[text] for text in texts.targets if text.has_enough), default=0)
+    max_known = max((1 - unknown[text] for text in texts.targets if text.has_enough), default=0)
     for text, label in labels.items():
-        is_foreign = text in texts.hypotheses and 1 - unknown[text] < WRONG_MODEL * known
+        is_foreign = text in texts.hypotheses and 1 - unknown[text] < WRONG_MODEL * max_known
         if is_wrong_model:
             yield Finding.of_text(
                 text.name, label, _WHICH_MODEL, CheckId.WRONG_MODEL, Severity.FATAL, MISFITS
@@ -258,10 +268,11 @@ def look_for_unknown_words(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
             )
 
 
-def _max_unknown(model: FastAlign, side: int, is_hypothesis: bool) -> float:
+def _max_unknown(model: FastAlign, side: str, is_hypothesis: bool) -> float:
     """The share of unknown tokens above which a text is suspicious."""
-    tokens = (model.manifest.source_tokens, model.manifest.target_tokens)[side]
-    expected = len(model.vocabulary()[side]) / 2 / max(tokens, 1)
+    manifest = model.manifest
+    tokens = manifest.source_tokens if side == "source" else manifest.target_tokens
+    expected = len(_known_words(model)[side]) / 2 / max(tokens, 1)
     return max(UNKNOWN_OF_HYPOTHESES if is_hypothesis else UNKNOWN, UNKNOWN_RATIO * expected)
 
 

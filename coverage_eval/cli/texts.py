@@ -185,7 +185,8 @@ class TextArguments(click.Argument):
         file = files[0] if len(files) == 1 and self.texts == ("src", "tgt") else None
         if isinstance(file, SegmentFile) and not (values["src"] or values["tgt"]):
             if all("|||" in line for line in file.first_lines):
-                left = [JoinedText(file, 0), JoinedText(file, 1)]  # as aligners read them
+                # As aligners read them.
+                left = [JoinedText(file, "source"), JoinedText(file, "target")]
             elif all("\t" in line for line in file.first_lines) or file.is_table():
                 raise hints.columns_of_pairs(ctx, TextTable(file.path, file))
         for name in self.texts:

@@ -126,13 +126,13 @@ class JoinedText(Text):
 
     Args:
         file: The file, which both sides share.
-        side: 0 for what stands before the mark, 1 for what stands behind it.
+        side: ``source`` for what stands before the mark, ``target`` for what stands behind it.
     """
 
-    def __init__(self, file: FileText, side: int) -> None:
+    def __init__(self, file: FileText, side: str) -> None:
         self.table, self._side = file, side
         self.path = file.path
-        self.name = f"{file.name} ({('source', 'target')[side]})"
+        self.name = f"{file.name} ({side})"
 
     def __str__(self) -> str:
         return str(self.path)
@@ -151,7 +151,8 @@ class JoinedText(Text):
                     f"{self.table.name}: line {number} has {len(sides) - 1} marks ' ||| ' between "
                     "source and target; it must have one"
                 )
-            yield sides[self._side]
+            source, target = sides
+            yield source if self._side == "source" else target
 
 
 def _name_a_column(path: PathLike, table: TextTable) -> str:
