@@ -121,8 +121,8 @@ class OutputScorer:
                 for unit, items in zip(self.model.units, answers, strict=True)
             ]
             losses_alone, losses = (
-                [np.mean(of_output, axis=0) for of_output in zip(*of_granularities, strict=True)]
-                for of_granularities in zip(*pairs, strict=True)
+                [np.mean(of_output, axis=0) for of_output in zip(*of_units, strict=True)]
+                for of_units in zip(*pairs, strict=True)
             )
             if self.expects_peers:
                 losses_alone[:systems] = losses[:systems]

@@ -206,7 +206,7 @@ def _by_factor(measured: Result, found: Labelled) -> pd.DataFrame:
 
 def _by_probability(measured: Result, labels: Flags) -> pd.DataFrame:
     """How often outputs with such a probability have a marked omission."""
-    explained = measured.evidence("o")
+    explained = measured.explanations("o")
     probable = pd.Series([
         row[system].probability or 0.0 for system in range(len(labels)) for row in explained
     ])  # fmt: skip
