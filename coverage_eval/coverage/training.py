@@ -77,6 +77,7 @@ def train_for_omissions(
 ) -> ModelAligner:
     """Train a model on parallel text, with all that finding omissions and additions needs.
 
+    >>> from coverage_eval.coverage.omission_finder import OmissionFinder
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
     >>> with train_for_omissions(sources, targets) as aligner:
