@@ -51,7 +51,7 @@ def linking_metric(result: Result) -> Any:
 
 
 def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]]]:
-    """What is wrong in each segment of a system: marks of all :func:`marking` metrics.
+    """What is wrong in each segment of a system: the marks that :func:`mark_kinds` lists.
 
     Marks that are no error by themselves are left out, as
     :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` says.
