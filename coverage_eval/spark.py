@@ -104,9 +104,11 @@ class Job:
         return self._fit(self._sample(), aligner)
 
     def _fit(self, sample: RowSample, aligner: ModelAligner | None) -> dict[str, Fitted]:
-        words = {"source_tokenizer": aligner.source_tokenizer} if aligner else {}
+        tokenizer = {"source_tokenizer": aligner.source_tokenizer} if aligner else {}
         metrics = {
-            name: make_metric(name, {"aligner": aligner, **words, **self.settings.get(name, {})})
+            name: make_metric(
+                name, {"aligner": aligner, **tokenizer, **self.settings.get(name, {})}
+            )
             for name in self.metrics
         }
         for name, findings in find_unsegmented(sample, metrics).items():
@@ -169,10 +171,12 @@ class Job:
                 rows = list(self._rows(batch))
                 if isinstance(aligner, ModelAligner):
                     sources = [row.source or "" for row in rows]
-                    tokens = (aligner.source_tokenizer, aligner.tokenizer)
+                    tokenizers = (aligner.source_tokenizer, aligner.tokenizer)
                     texts = [(*row.hypotheses, *row.references) for row in rows]
                     for text in zip(*texts, strict=True):
-                        require_tokenised(tokenized_by_user(aligner.model), tokens, sources, text)
+                        require_tokenised(
+                            tokenized_by_user(aligner.model), tokenizers, sources, text
+                        )
                 yield Batch(rows)
 
         for counted, counts in count_batches(metrics, checked()):

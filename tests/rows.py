@@ -18,9 +18,9 @@ def make_text_rows(hypotheses: Any, references: Any = None, sources: Any = None)
 
 def result_of(metric: Metric, hypotheses: Any, *texts: Any, jobs: int = 1, **named: Any) -> Result:
     """The counts of one system's texts, in which nothing looks for mistakes."""
-    dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
-    metric.check_needs(dataset.references or None, dataset.source)
-    return count_texts(dataset, {metric.name: metric.fit(dataset.sample)}, jobs=jobs)
+    test_set = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
+    metric.check_needs(test_set.references or None, test_set.source)
+    return count_texts(test_set, {metric.name: metric.fit(test_set.sample)}, jobs=jobs)
 
 
 def statistics_of(metric: Metric, *texts: Any, **named: Any) -> Statistics:

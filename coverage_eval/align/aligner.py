@@ -104,11 +104,11 @@ class Aligner(ABC):
         """
         from fast_align_wrapper.aligner import FastAlign
 
-        target_tokens = Tokenizer(tokenize or "none", True, stem)
+        target_tokenizer = Tokenizer(tokenize or "none", True, stem)
         source_tokenizer = Tokenizer(src_tokenize or tokenize or "none", True, stem)
         notes: dict[str, Any] = {}
         tokens = tokenize_pairs(
-            pairs, source_tokenizer, target_tokens,
+            pairs, source_tokenizer, target_tokenizer,
             sink=sink, notes=notes, recognise=tokenize is None,
         )  # fmt: skip
         model = FastAlign.train(tokens, notes=notes, **options)
@@ -394,7 +394,7 @@ class ExternalLinks(Aligner):
         texts = self.link_texts
         if compat == "acl2018":
             # The script skips lines that begin with "<", in each file separately, and cuts the
-            # longer file (audits, row 3).
+            # longer file (audit scripts, row 3).
             lines = (text.parsed(skipped="<") for text in texts)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:

@@ -77,7 +77,7 @@ def strict_pairs(
 def tokenize_pairs(
     pairs: Iterable[tuple[Segment, ...]],
     source_tokenizer: Tokenizer,
-    target_tokens: Tokenizer,
+    target_tokenizer: Tokenizer,
     *,
     sink: bool,
     notes: dict[str, Any],
@@ -88,7 +88,7 @@ def tokenize_pairs(
     Args:
         pairs: Source and target of each segment.
         source_tokenizer: The tokeniser of sources.
-        target_tokens: The tokeniser of targets, with the same stems.
+        target_tokenizer: The tokeniser of targets, with the same stems.
         sink: Whether to append a sink to every source.
         notes: Filled with what the model notes; complete after the last pair.
         recognise: Whether to find out which tokeniser made sides that are split at spaces.
@@ -100,22 +100,25 @@ def tokenize_pairs(
         for pair in block:
             sample.add(pair)
         raw_sources, raw_targets = zip(*block, strict=True)
-        sources, targets = source_tokenizer.spaced(raw_sources), target_tokens.spaced(raw_targets)
+        sources, targets = (
+            source_tokenizer.spaced(raw_sources),
+            target_tokenizer.spaced(raw_targets),
+        )
         if sink:
             sources = [[*tokenize(source), ALIGNED_SINK] for source in sources]
         # Not simply `sink`, because the sources themselves may end in sinks.
         has_sink = has_sink and all(map(_may_end_in_sink, sources, targets))
         yield from zip(sources, targets, strict=True)
     sides = list(zip(*sample.rows, strict=True)) or [(), ()]
-    names = [source_tokenizer.name, target_tokens.name]
+    names = [source_tokenizer.name, target_tokenizer.name]
     for index, side in enumerate(sides):
         if recognise and names[index] == "none":
             names[index] = detect_tokenizer(side)
     notes |= {
         "tokenize": names[1],
         "src_tokenize": names[0],
-        "lowercase": target_tokens.lowercase,
-        **({"stem": target_tokens.stem} if target_tokens.stem else {}),
+        "lowercase": target_tokenizer.lowercase,
+        **({"stem": target_tokenizer.stem} if target_tokenizer.stem else {}),
         "sink": has_sink,
     }
 

@@ -162,7 +162,7 @@ class FittedScores(Fitted):
 
     def requests(self) -> Sequence[Request]:
         """The scores of each segment."""
-        return (Request(("given scores", id(self)), self._scores_of_rows),)
+        return (Request(("external scores", id(self)), self._scores_of_rows),)
 
     def _scores_of_rows(self, rows: Iterable[Row]) -> Iterator[tuple[float | None, ...]]:
         columns = zip_lines(

@@ -294,14 +294,14 @@ def collect_facts(
             better, worse = sorted(pair, key=scores[name].__getitem__, reverse=is_reversed)
             p_value = tested.by_metric[name][frozenset(pair)].adjusted
             tests.append(PairTest(name, better, worse, p_value))
-    told = [test for test in tests if test.p_value < DECISIVE]
+    significant = [test for test in tests if test.p_value < DECISIVE]
     faults, disqualified, discounted, padding = _collect_faults(result)
-    confirmed, contradicted = _compare_hints(result, told, tested)
+    confirmed, contradicted = _compare_hints(result, significant, tested)
     return Facts(
         systems=systems,
         metrics=metrics,
         scores=scores,
-        significant=told,
+        significant=significant,
         marked=[test for test in tests if DECISIVE <= test.p_value < SIGNIFICANT],
         segments=result.segments,
         all_tests=tested.number,
@@ -312,25 +312,25 @@ def collect_facts(
         padding=padding,
         confirmed=confirmed,
         contradicted=contradicted,
-        explained=padding_explains(result, [t[:3] for t in told], test, tested.resamples),
+        explained=padding_explains(result, [t[:3] for t in significant], test, tested.resamples),
         resamples=test.resamples,
         min_resamples=tested.min_resamples,
         doubts={
             name: found.warning
             for name, found in trust.items()
-            if found.is_low and name in {*metrics} - {test.metric for test in told}
+            if found.is_low and name in {*metrics} - {test.metric for test in significant}
         },
     )
 
 
 def _compare_hints(
-    result: Result, told: Sequence[PairTest], tested: PairTests
+    result: Result, significant: Sequence[PairTest], tested: PairTests
 ) -> tuple[dict[tuple[str, str, str], str], set[tuple[str, str, str]]]:
     """Significant differences that significant hints speak for, with the hint, and against."""
     confirmed: dict[tuple[str, str, str], str] = {}
     contradicted = set[tuple[str, str, str]]()
     for name, hint in result.metrics.items():
-        for test in told:
+        for test in significant:
             pair = (test.better, test.worse)
             p_value = tested.by_metric[name][frozenset(pair)].adjusted
             if hint.confirms != result.metrics[test.metric].measures or p_value >= DECISIVE:

@@ -78,7 +78,7 @@ class Severity(IntEnum):
     """How much a finding matters, the most serious first."""
 
     FATAL = 0
-    """The score means nothing: the command ends with an error unless it is forced."""
+    """The score means nothing: the command ends with an error."""
     UNUSABLE = 1
     """The low scores of one text mean nothing: a warning, and it is never the best."""
     WARNING = 2

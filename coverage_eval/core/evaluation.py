@@ -83,8 +83,8 @@ class Evaluation:
         findings = list(look_for_missing_references(sample))
         for feature in features:
             findings += feature.findings(sample, tokenizer)
-        for counter in fitted.values():
-            findings += counter.findings
+        for fitted_metric in fitted.values():
+            findings += fitted_metric.findings
         for of_metric in refused.values():
             findings += of_metric
         settings: dict[str, str] = {}

@@ -179,8 +179,8 @@ class DROP(AlignmentMetric, FixedMetric):
         for text, row in zip(batch.rows, batch.get(*self.requests()), strict=True):
             expected, dropped = self._dropped(row)
             counted = tuple(sorted(expected - {_EMPTY_LINE}))
-            tokens, source = self.aligner.source_tokenizer, text.source
-            words = None if source is None else tokens.locate(source)
+            tokenizer, source = self.aligner.source_tokenizer, text.source
+            words = None if source is None else tokenizer.locate(source)
             yield tuple(
                 Explanation(
                     tuple(
@@ -327,9 +327,9 @@ class FittedSoftDROP(Fitted):
     def _covered(self, batch: Batch) -> Iterator[CoveredRow]:
         """Coverages by references and systems, in which untranslated words cover nothing."""
         answers = map(batch.get, self.requests())
-        for text, row, named in zip(batch.rows, *answers, strict=True):
+        for text, row, output_errors in zip(batch.rows, *answers, strict=True):
             outputs = list(row.outputs[: len(text.hypotheses)])  # without peers
-            for system, errors in enumerate(named):
+            for system, errors in enumerate(output_errors):
                 if spans := [span for error in errors for span in error.source_spans]:
                     words = self.metric.aligner.source_tokenizer.locate(text.source or "")
                     outputs[system] = np.where(overlapping(words, spans), 0.0, outputs[system])

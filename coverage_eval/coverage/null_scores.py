@@ -171,7 +171,7 @@ class NullScores:
 
     @classmethod
     def learn(cls, strengths: Floats, lengths: NDArray[Any]) -> NullScores:
-        """The most likely K and λ.
+        """The most likely K, λ and a.
 
         Args:
             strengths: The strongest run in each text, ``[texts]``, at least 0; some are above 0.
@@ -328,7 +328,8 @@ class ScoringConstants:
 
     Attributes:
         penalty: Subtracted from each loss; others are in ``notebooks/evidence/tables/parts.csv``.
-        null: False alarms of models that have not learnt them: those of captions.
+        null: What complete translations score, for models that have not learnt it; learnt from
+            captions.
     """
 
     penalty: float

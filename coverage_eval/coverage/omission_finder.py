@@ -214,11 +214,11 @@ class OmissionFinder:
         peers: Sequence[Sequence[str]] = (),
     ) -> FoundSegments:
         """As :meth:`find`, for lists of segments, adapted to them; warns if texts look wrong."""
-        dataset = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        finder = self if self.error_finder else self.adapt_to_sample(dataset.sample)
-        segments = FoundSegments(finder._find(dataset.batches()))
-        found = AlignmentChecks(self.scorer.aligner).findings(dataset.sample)
-        warn_of(combine_findings(found, dataset.sample.source))
+        test_set = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        finder = self if self.error_finder else self.adapt_to_sample(test_set.sample)
+        segments = FoundSegments(finder._find(test_set.batches()))
+        found = AlignmentChecks(self.scorer.aligner).findings(test_set.sample)
+        warn_of(combine_findings(found, test_set.sample.source))
         return segments
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:

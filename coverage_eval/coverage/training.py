@@ -49,7 +49,7 @@ STEM = 5
 """Letters of a stem."""
 
 MAX_PAIRS = 100_000
-"""Most training pairs to learn normal coverages and false alarms from."""
+"""Most training pairs from which it learns normal coverages, and what complete outputs score."""
 
 _HELD_OUT = 10
 _MAX_HELD_OUT = 1200
@@ -108,7 +108,7 @@ def add_omission_data(
     progress: Progress = no_progress,
     **options: Any,
 ) -> None:
-    """Attach to a new model what else :class:`OmissionFinder` needs, to be saved with the model.
+    """Attach to a new model what else an omission finder needs, to be saved with the model.
 
     Args:
         aligner: The model of words, newly trained.

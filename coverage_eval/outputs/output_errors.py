@@ -52,7 +52,7 @@ KINDS: Mapping[str, str] = {
     "note": "end with words that translate nothing",
     "markup": "have code fences, bold text, headings or quotation marks that the source lacks",
 }
-"""The kinds of errors, and what outputs with it do."""
+"""The kinds of output errors, and what outputs with one do."""
 
 GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
 """Kinds that are guesses, and the share of complete outputs that may look so. The others are

@@ -1,4 +1,4 @@
-"""Texts of the testbed's grammar, and ways to corrupt a text."""
+"""Texts of the demonstration's grammar, and ways to corrupt a text."""
 
 from __future__ import annotations
 

@@ -266,10 +266,10 @@ def _judge_without_model(
 
     There is no probability, because other outputs may leave text out.
     """
-    named = OutputErrors()
-    result = Evaluation(test_set, {}, [named], keep_texts=True).run()
+    output_errors = OutputErrors()
+    result = Evaluation(test_set, {}, [output_errors], keep_texts=True).run()
     echo_findings(result.findings, strict=strict)
-    (errors,) = named.by_system.values()
+    (errors,) = output_errors.by_system.values()
     certain = {n: found for n, found in errors.items() if is_certain(found)}
     reasons = ["; ".join(map(str, certain.get(n, ()))) for n in range(result.segments)]
     message = f"{len(certain)} of {result.segments} segments have an error that needs no model"
