@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.checks.check import check
 from coverage_eval.core.batches import ONE_SYSTEM, Texts
-from coverage_eval.core.errors import warn_of
-from coverage_eval.core.evaluation import Evaluation
-from coverage_eval.core.features import Feature
+from coverage_eval.core.counting import count
+from coverage_eval.core.errors import Finding, warn_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
-from coverage_eval.outputs.output_errors import OutputErrors
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
 
@@ -61,14 +60,15 @@ def _score(
 ) -> Score:
     """The corpus score of some texts, with warnings if they look wrong."""
     aligner = getattr(metric, "aligner", None)
-    features: list[Feature] = [OutputErrors(aligner)]
-    if unaligned:
-        from coverage_eval.documents.feature import Documents
-
-        features.insert(0, Documents(getattr(metric, "tokenize", "none"), aligner, jobs=jobs))
     listed = Texts.from_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned)
-    result = Evaluation(listed, {metric.name: metric}, features, jobs).run()
-    warn_of(result.findings, stacklevel=3)
+    known: list[Finding] = []
+    if unaligned:
+        from coverage_eval.documents.cut_documents import cut, document_findings
+
+        listed = cut(listed, getattr(metric, "tokenize", "none"), aligner, jobs=jobs)
+        known += document_findings(listed)
+    result = count(listed, {metric.name: metric}, jobs=jobs)
+    warn_of(check(listed.sample, [metric], known=known), stacklevel=3)
     return result.score(metric.name, resamples=resamples, seed=seed)
 
 

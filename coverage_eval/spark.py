@@ -33,7 +33,7 @@ from coverage_eval.core.errors import DataError, MissingDependencyError
 from coverage_eval.core.metric import Fitted, Statistics
 from coverage_eval.core.score import Score
 from coverage_eval.core.tables import is_missing, join_lines
-from coverage_eval.core.word_checks import find_unsegmented
+from coverage_eval.core.word_splitting import find_unsegmented
 from coverage_eval.registry import make_metric
 
 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coverage_eval.core.batches import ONE_SYSTEM, Row, Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.result import Result
 from coverage_eval.core.score import Score
@@ -20,7 +20,7 @@ def result_of(metric: Metric, hypotheses: Any, *texts: Any, jobs: int = 1, **nam
     """The counts of one system's texts, in which nothing looks for mistakes."""
     test_set = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
     metric.check_needs(test_set.references or None, test_set.source)
-    return count_texts(test_set, {metric.name: metric.fit(test_set.sample)}, jobs=jobs)
+    return count_fitted(test_set, {metric.name: metric.fit(test_set.sample)}, jobs=jobs)
 
 
 def statistics_of(metric: Metric, *texts: Any, **named: Any) -> Statistics:

@@ -34,19 +34,20 @@ ARROWS = {
     "align": "fast_align_wrapper core",
     "repetition": "core",
     "quality": "version core",
-    "documents": "core align",
     "outputs": "core align repetition",
-    "coverage": "fast_align_wrapper core align documents outputs",
+    "checks": "fast_align_wrapper core align outputs",
+    "documents": "core align checks",
+    "coverage": "fast_align_wrapper core align checks documents outputs",
     "attention_maps": "fast_align_wrapper core align",
     "plotting": "core attention attention_maps",
-    "comparison": "fast_align_wrapper version core plotting registry align documents outputs "
-    "coverage attention_maps",
-    "api": "core align repetition quality documents outputs coverage",
+    "comparison": "fast_align_wrapper version core plotting registry align checks documents "
+    "outputs coverage attention_maps",
+    "api": "core align checks repetition quality documents coverage",
     "papers": "fast_align_wrapper core attention repetition align coverage",
     "spark": "core registry align",
     "demonstration": "core align repetition quality coverage comparison",
-    "cli": "fast_align_wrapper version core registry plotting align documents outputs coverage "
-    "attention_maps comparison papers demonstration",
+    "cli": "fast_align_wrapper version core registry plotting align checks documents outputs "
+    "coverage attention_maps comparison papers demonstration",
     "__main__": "cli",
 }
 

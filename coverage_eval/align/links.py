@@ -22,9 +22,9 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CorpusWarning, DataError, Finding
 from coverage_eval.core.files import FileText, PathLike, Text, check_file, file_name, zip_lines
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.texts import depth, open_text
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.batches import Blocks
-from coverage_eval.core.checks import MIN_SEGMENTS, SampledText
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS, SampledText
 from coverage_eval.core.texts import segments_of
 from coverage_eval.core.tokenizers import (
     SINK,
@@ -19,7 +19,7 @@ from coverage_eval.core.tokenizers import (
     has_words,
     tokenize,
 )
-from coverage_eval.core.word_checks import (
+from coverage_eval.core.word_splitting import (
     is_unsegmented_script,
     why_unsegmented,
     why_untokenised,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
 from typing import Any
@@ -15,7 +15,6 @@ import click
 from coverage_eval.cli.messages import discard, has_colours, say, tolerate_closed_pipe
 from coverage_eval.cli.output_options import OutputOptions, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
-from coverage_eval.core.features import Feature
 from coverage_eval.core.formats import FORMATS, numbers
 from coverage_eval.core.report import Report, Style
 from coverage_eval.core.writing import write_lines
@@ -67,19 +66,19 @@ def warn(findings: Sequence[Finding]) -> None:
     for item in findings:  # in the order of their severity
         if Severity.FATAL < item.severity < Severity.NOTE:
             say(item.message, "warning")
-        elif item.severity == Severity.NOTE and item.check is not None:
+        elif item.severity == Severity.NOTE and item.kind:
             say(item.message, "note")
 
 
 def with_findings(
-    report: Report, findings: Sequence[Finding], features: Sequence[Feature] = ()
+    report: Report, findings: Sequence[Finding], *, model: Mapping[str, float] | None = None
 ) -> Report:
-    """Add warnings, what features found, and notes to JSON."""
+    """Add warnings, notes, and how well a model knows the texts to JSON."""
     values: dict[str, Any] = {
         "warnings": [item.message for item in findings if item.severity < Severity.NOTE]
     }
-    for feature in features:
-        values |= feature.details
+    if model:
+        values["model"] = model
     if notes := [item.message for item in findings if item.severity == Severity.NOTE]:
         values["remarks"] = notes
     return replace(report, values={**report.values, **values})

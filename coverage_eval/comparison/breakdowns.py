@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.align.aligner import aligner_of
 from coverage_eval.comparison.evidence import (
     bracketed,
     listed_kinds,
@@ -22,13 +23,12 @@ from coverage_eval.comparison.evidence import (
     marks_of,
     spans_on,
 )
-from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.core.batches import Row, make_batches
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS, Explanation
 from coverage_eval.core.report import Cell, Table
 from coverage_eval.core.result import Result
-from coverage_eval.core.text_metric import FixedMetric
+from coverage_eval.core.text_metric import FixedMetric, TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer, Words, segment_text
 from coverage_eval.registry import METRICS, metric_class
 
@@ -49,8 +49,9 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
         *(str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(LENGTHS)),
         f"{LENGTHS[-1]}+",
     ]
-    choice = result.of(MetricChoice)
-    tokenizer = choice.source_tokenizer if choice else Tokenizer()
+    aligner = aligner_of(result.metrics.values())
+    counting = (m.tokenizer for m in result.metrics.values() if isinstance(m, TokenMetric))
+    tokenizer = aligner.source_tokenizer if aligner else next(counting, Tokenizer())
     lengths = [len(tokenizer(row.source or "")) for row in result.rows]
     numbers = np.searchsorted(LENGTHS, lengths, side="right") - 1
     rows = []

@@ -6,19 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coverage_eval.align.aligner import Aligner
+from coverage_eval.align.aligner import Aligner, aligner_of
+from coverage_eval.checks.check import check
+from coverage_eval.comparison.choice import MetricChoice, choose_metrics
 from coverage_eval.comparison.facts import unusable_systems
-from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.comparison.pairs import PValues, make_tests
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.counting import count
 from coverage_eval.core.errors import warn_of
 from coverage_eval.core.metric import Metric
+from coverage_eval.core.progress import Progress, no_progress
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import Resampled, SignificanceTest, sample_scores
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.trust import estimate_recalls
-from coverage_eval.documents.feature import Documents
+from coverage_eval.outputs.output_errors import find_output_errors
 
 
 def compare(
@@ -60,7 +63,7 @@ def compare(
         seed: Their seed.
         tokenize: The tokeniser of all metrics that have one, such as BLEU, TER and REP; an aligner
             has its own. By default, for REP, as
-            :func:`coverage_eval.comparison.metric_choice.default_tokenizer` says.
+            :func:`coverage_eval.comparison.choice.default_tokenizer` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
         unaligned: Whether outputs are translations of one document with any lines, each a text or
@@ -87,13 +90,51 @@ def compare(
             raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
     texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
-    documents = [Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else []
-    choice = MetricChoice(
-        texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase, documents=documents
-    )
-    result = choice.evaluate(jobs=jobs)
+    if unaligned:
+        from coverage_eval.documents.cut_documents import cut  # it imports SciPy
+
+        texts = cut(texts, tokenize or "none", aligner, jobs=jobs)
+    choice = choose_metrics(texts, aligner, metrics, tokenize=tokenize, lowercase=lowercase)
+    result = count_and_check(texts, choice, jobs=jobs)
     warn_of(result.findings)
     return compare_result(result, how)
+
+
+def count_and_check(
+    texts: Texts,
+    choice: MetricChoice,
+    *,
+    jobs: int = 1,
+    keep_texts: bool = True,
+    every_output: bool = False,
+    progress: Progress = no_progress,
+) -> Result:
+    """Score texts by the chosen metrics, then look for what is wrong with them.
+
+    Args:
+        texts: The texts.
+        choice: The metrics.
+        jobs: Number of processes for metrics of text.
+        keep_texts: Whether to keep the texts, so that the result can explain scores.
+        every_output: Whether to look at every output for errors, not only at a sample.
+        progress: Where to report the share of the work that is done.
+
+    Raises:
+        DataError, TypeError, ValueError, AlignerError: As
+            :func:`coverage_eval.core.counting.count`.
+    """
+    result = count(texts, choice.metrics, jobs=jobs, keep_texts=keep_texts, progress=progress)
+    known = choice.notes
+    if texts.documents:
+        from coverage_eval.documents.cut_documents import document_findings
+
+        known = [*document_findings(texts), *known]
+    output_errors = None
+    if every_output:
+        output_errors = find_output_errors(texts, aligner_of(choice.metrics.values()), jobs=jobs)
+    metrics = choice.metrics.values()
+    findings = check(texts.sample, metrics, known=known, output_errors=output_errors)
+    return replace(result, findings=findings, output_errors=output_errors or {})
 
 
 def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:

@@ -104,6 +104,10 @@ class ExternalScores(TextMetric):
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", known_direction(self.name))
 
+    def check(self, sample: RowSample) -> Sequence[Finding]:
+        """How many segments lack a score, and that nobody knows which scores are better."""
+        return [*_missing_scores(self, self.fit(sample).values), *_unknown_direction(self)]
+
     def fit(self, sample: RowSample) -> FittedScores:
         """Return the scores of the systems, in their order.
 
@@ -154,7 +158,6 @@ class FittedScores(Fitted):
     ) -> None:
         self.metric: ExternalScores = metric
         self.values = values
-        self.findings = [*_missing_scores(metric, values), *_unknown_direction(metric)]
 
     def signature_for(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""

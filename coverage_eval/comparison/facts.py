@@ -15,13 +15,11 @@ from itertools import chain, combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from coverage_eval.comparison.padding import padding_explains
-from coverage_eval.core.errors import CheckId, Severity
 from coverage_eval.core.metric import Measure, Metric
 from coverage_eval.core.report import DECISIVE, SIGNIFICANT
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import SignificanceTest
-from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.output_errors import GUESSES, KINDS, OutputErrors, main_error
+from coverage_eval.outputs.output_errors import GUESSES, KINDS, main_error
 
 if TYPE_CHECKING:
     from coverage_eval.comparison.pairs import PairTests
@@ -284,7 +282,7 @@ def collect_facts(
     }
     ranked = _best_first(result, metrics, scores)
     # A reference is the best of all by its own scores, and no system.
-    same = (item.texts for item in result.findings if item.check == CheckId.SAME_AS_REFERENCE)
+    same = (item.texts for item in result.findings if item.kind == "same-as-reference")
     references = set(chain.from_iterable(same))
     systems = [system for system in ranked if system not in references] or ranked
     tests = []
@@ -375,11 +373,12 @@ def _decides(metric: Metric, *, referenced: bool) -> bool:
 
 def unusable_systems(result: Result) -> list[str]:
     """The systems whose low scores mean nothing, such as those that say far too little."""
-    texts = [item.texts for item in result.findings if item.severity == Severity.UNUSABLE]
+    texts = [item.texts for item in result.findings if item.kind in _UNUSABLE]
     return list(dict.fromkeys(chain.from_iterable(texts)))
 
 
-_DISQUALIFYING = frozenset({CheckId.OUTLIER, CheckId.SAME_AS_REFERENCE})
+_UNUSABLE = frozenset({"too-short", "foreign-output"})
+_DISQUALIFYING = _UNUSABLE | {"outlier", "same-as-reference"}
 
 
 def _collect_faults(
@@ -389,7 +388,7 @@ def _collect_faults(
     disqualified, discounted, padding = set[str](), set[str](), set[str]()
     faults: dict[str, list[Fault]] = defaultdict(list)
     for finding in result.findings:
-        if finding.severity == Severity.UNUSABLE or finding.check in _DISQUALIFYING:
+        if finding.kind in _DISQUALIFYING:
             for system, label in zip(finding.texts, finding.labels, strict=True):
                 if system in {*result.systems} - disqualified:
                     faults[system].append(label)
@@ -413,10 +412,9 @@ def _collect_faults(
 
 def line_faults(result: Result, system: str) -> LineFaults | None:
     """The lines of documents that a system leaves out, and what it adds; None if there are few."""
-    matched = result.of(Documents)
-    if matched is None:
+    if result.texts is None or not result.texts.documents:
         return None
-    documents = matched.by_output.get(system, ())
+    documents = result.texts.documents.get(system, ())
     lines = sum(sum(map(bool, document.source_words)) for document in documents)
     passages = [passage for document in documents for passage in document.passages]
     missing = sum(passage.last - passage.first + 1 for passage in passages)
@@ -436,8 +434,8 @@ def certain_errors(result: Result, system: str) -> dict[str, list[int]]:
     Empty outputs of documents are missing lines.
     """
     found: dict[str, list[int]] = {kind: [] for kind in CERTAIN}
-    output_errors, are_documents = result.of(OutputErrors), result.of(Documents) is not None
-    for segment, errors in output_errors.by_system[system].items() if output_errors else ():
+    are_documents = bool(result.texts and result.texts.documents)
+    for segment, errors in result.output_errors.get(system, {}).items():
         kind = main_error(errors).kind
         if kind in found and not (kind == "empty" and are_documents):
             found[kind].append(segment)

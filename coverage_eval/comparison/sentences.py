@@ -17,9 +17,9 @@ from coverage_eval.comparison.facts import (
     PairTest,
 )
 from coverage_eval.comparison.verdict import MAX_NAMED, ComparisonVerdict, Reason, Template
-from coverage_eval.core.checks import percent
 from coverage_eval.core.metric import Measure
 from coverage_eval.core.report import DECISIVE, format_number, format_p
+from coverage_eval.core.sampled_texts import percent
 from coverage_eval.outputs.output_errors import KINDS
 
 MAX_SENTENCES = 3

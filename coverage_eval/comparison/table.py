@@ -15,7 +15,6 @@ from coverage_eval.comparison.facts import Facts, collect_facts
 from coverage_eval.comparison.pairs import PairTests
 from coverage_eval.comparison.sentences import write_verdict
 from coverage_eval.comparison.verdict import ComparisonVerdict, decide
-from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.lists import LazyRows
@@ -31,6 +30,7 @@ from coverage_eval.core.report import (
     Table,
 )
 from coverage_eval.core.result import Result
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Interval, Score, interval_ends
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.coverage.trust import Trust

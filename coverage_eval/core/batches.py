@@ -6,7 +6,6 @@ batch, and a batch keeps what an aligner computed for it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -203,8 +202,6 @@ class RowSample:
         rows: At most 2,000 of the rows, in their order.
         batches: The rows in batches, which keep what was computed for a fit.
         size: Number of all rows.
-        missing: By reference, the number of all rows where it is blank and another one is not.
-        unreferenced: The number of all rows without any reference, though an output has words.
         lines: The number of each of these rows in the test set, from 1.
         is_named: Whether the systems have names, which links and scores may go by.
     """
@@ -223,29 +220,15 @@ class RowSample:
         self.source = source
         self.peers = tuple(peers)
         blocks: Blocks[tuple[int, Row]] = Blocks()
-        self.missing: Counter[str] = Counter()
-        self.unreferenced = 0
         for numbered_row in enumerate(rows, start=1):
             blocks.add(numbered_row)
-            self._count_missing(numbered_row[1])
         self.size = blocks.size
         self.lines = [line for line, _ in blocks.rows]
         self.rows = [row for _, row in blocks.rows]
         self.batches = list(make_batches(self.rows))
         self._computed: dict[Hashable, Any] = {}
 
-    def _count_missing(self, row: Row) -> None:
-        """Count the references that a row lacks."""
-        if all(map(has_words, row.references)):
-            return
-        names = zip(self.references, row.references, strict=True)
-        blank = {name for name, text in names if not has_words(text)}
-        if len(blank) < len({*self.references}):
-            self.missing.update(blank)
-        else:
-            self.unreferenced += any(map(has_words, row.hypotheses))
-
-    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute something from this sample, once for all that ask with this key."""
         if key not in self._computed:
             self._computed[key] = compute()
@@ -261,12 +244,16 @@ class Texts:
         references: The references.
         source: The source; None if there is none.
         peers: Outputs of other systems, which are not scored.
+        documents: For each output that was cut by its source's lines, its documents.
+        settings: What signatures say of the texts, such as how outputs were cut.
     """
 
     systems: Mapping[str, Text]
     references: Sequence[Text] = ()
     source: Text | None = None
     peers: Sequence[Text] = ()
+    documents: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_lists(

@@ -1,53 +1,94 @@
-"""The one loop that counts metrics."""
+"""The one loop that counts metrics.
+
+Every command and every function of :mod:`coverage_eval` scores by :func:`count`, so figures are the
+same whichever way a score is asked for. Checks of the texts come after it
+(:func:`coverage_eval.checks.check.check`).
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from coverage_eval.core.batches import Batch, Request, Texts, answer_ahead
 from coverage_eval.core.errors import require_integer
-from coverage_eval.core.features import Feature
 from coverage_eval.core.lists import DiskList
-from coverage_eval.core.metric import Fitted, Floats, Statistics
+from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
 from coverage_eval.core.processes import started_processes
 from coverage_eval.core.progress import Progress, no_progress
 from coverage_eval.core.result import Result
+from coverage_eval.core.word_splitting import find_unsegmented
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+T = TypeVar("T")
 
-def count_texts(
+
+def count(
     texts: Texts,
-    fitted: Mapping[str, Fitted],
-    features: Sequence[Feature] = (),
+    metrics: Mapping[str, Metric],
     *,
     jobs: int = 1,
     keep_texts: bool = False,
     progress: Progress = no_progress,
 ) -> Result:
-    """Count metrics that are fitted to a test set, in one pass; every evaluation counts here.
+    """Fit metrics to a sample of the texts, and count them.
+
+    >>> from coverage_eval.repetition.rep import REP
+    >>> texts = Texts.from_lists({"mine": ["a red red house"]}, ["a red house"])
+    >>> count(texts, {"rep": REP()}).score("rep").score
+    66.66666666666667
+
+    A metric of words is left out, and stands in ``refused``, if its tokeniser does not separate the
+    words of these texts.
 
     Args:
         texts: The texts.
-        fitted: The metrics by name, fitted to a sample of the texts.
-        features: What else looks at every batch.
+        metrics: The metrics by name.
         jobs: Number of processes for metrics of text; aligners have their own threads. The result
             does not depend on it.
-        keep_texts: Keep the texts on disk, so the result can explain scores; they are always kept
-            for metrics with other scores of segments than a formula of statistics.
+        keep_texts: Keep the texts on disk, so the result can explain scores.
         progress: Where to report the share of segments that are counted.
 
     Raises:
-        DataError: There is no segment, or a metric lacks a text.
-        AlignerError: The aligner failed.
-        TypeError: ``jobs`` is not a whole number.
+        DataError: Unequal texts, no segment, links of other systems, or a metric lacks a text.
+        TypeError: A metric needs texts that are not there, or ``jobs`` is not a whole number.
         ValueError: ``jobs`` is below 1.
+        MissingDependencyError: A metric needs a package that is not installed.
+        AlignerError: The aligner failed.
+    """
+    for metric in metrics.values():
+        metric.check_needs(texts.references or None, texts.source)
+    sample = texts.sample
+    unsegmented = find_unsegmented(sample, metrics)
+    fitted = {name: metrics[name].fit(sample) for name in metrics if name not in unsegmented}
+    result = count_fitted(texts, fitted, jobs=jobs, keep_texts=keep_texts, progress=progress)
+    reasons = {
+        metrics[name]: "; ".join(finding.message for finding in findings)
+        for name, findings in unsegmented.items()
+    }
+    return replace(result, refused=reasons)
+
+
+def count_fitted(
+    texts: Texts,
+    fitted: Mapping[str, Fitted],
+    *,
+    jobs: int = 1,
+    keep_texts: bool = False,
+    progress: Progress = no_progress,
+) -> Result:
+    """Count metrics that are fitted to the texts, in one pass; arguments are as of :func:`count`.
+
+    The texts are always kept for metrics with other scores of segments than a formula of
+    statistics.
     """
     require_integer("jobs", jobs, 1)
     statistics: dict[str, list[Statistics]] = {name: [] for name in fitted}
@@ -62,8 +103,6 @@ def count_texts(
             statistics[name].append(block)
         for name, blocks in scores.items():
             blocks.append(fitted[name].segment_scores(batch))
-        for feature in features:
-            feature.collect(batch, segments)
         if kept is not None:
             kept.append(batch)
             starts.append(segments)
@@ -78,7 +117,6 @@ def count_texts(
         len(texts.references),
         kept or (),
         texts=texts,
-        features=features,
         direct_scores={name: np.concatenate(blocks, axis=1) for name, blocks in scores.items()},
         starts=starts,
     )
@@ -95,7 +133,7 @@ def count_batches(
     Args:
         fitted: The metrics; those that need links are counted here, while the aligner works ahead.
         batches: The segments, in order.
-        jobs: As in :func:`count_texts`.
+        jobs: As in :func:`count`.
     """
     requests: list[Request] = []
     text_metrics: dict[str, Fitted] = {}
@@ -104,47 +142,43 @@ def count_batches(
         needed = metric.requests()
         requests += needed
         (aligner_metrics if needed else text_metrics)[name] = metric
-    batches = iter(batches)
-    # No more processes are started than there are batches.
-    first = list(islice(batches, jobs)) if jobs > 1 and text_metrics else []
-    batches = chain(first, batches)
-    if len(first) > 1:
-        yield from _count_in_processes(text_metrics, aligner_metrics, batches, requests, len(first))
-        return
-    for batch in answer_ahead(batches, requests) if requests else batches:
-        # A partition of Spark may be empty.
-        counts = {name: metric.count(batch) for name, metric in fitted.items() if batch.rows}
-        yield batch, counts
+    answered = answer_ahead(batches, requests) if requests else batches
+    for batch, counts in map_batches(
+        partial(_count_batch, text_metrics), answered, jobs=jobs if text_metrics else 1
+    ):
+        yield batch, {**counts, **_count_batch(aligner_metrics, batch)}
 
 
 def _count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statistics]:
-    """The statistics of a batch by metric."""
-    return {name: metric.count(batch) for name, metric in fitted.items()}
+    """The statistics of a batch by metric; none of an empty one, as a partition of Spark may be."""
+    return {name: metric.count(batch) for name, metric in fitted.items() if batch.rows}
 
 
-def _count_in_processes(
-    text_metrics: Mapping[str, Fitted],
-    aligner_metrics: Mapping[str, Fitted],
-    batches: Iterable[Batch],
-    requests: Sequence[Request],
-    jobs: int,
-) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
-    """As :func:`count_batches`, with metrics of text in other processes.
+def map_batches(
+    function: Callable[[Batch], T], batches: Iterable[Batch], *, jobs: int = 1
+) -> Iterator[tuple[Batch, T]]:
+    """Yield each batch with what a function of its rows gives, from several processes.
 
     Args:
-        text_metrics: Metrics that need nothing but the texts.
-        aligner_metrics: The others, which are counted here.
+        function: What is computed of the texts of a batch; it can be pickled if there are several
+            processes.
         batches: The segments, in order.
-        requests: What is asked of the batches.
-        jobs: Number of processes, at least two.
+        jobs: Number of processes; no more are started than there are batches.
     """
-    with started_processes(jobs) as pool:
+    batches = iter(batches)
+    first = list(islice(batches, jobs)) if jobs > 1 else []
+    batches = chain(first, batches)
+    if len(first) < 2:
+        for batch in batches:
+            yield batch, function(batch)
+        return
+    with started_processes(len(first)) as pool:
         assert pool is not None
-        pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
-        for batch in answer_ahead(batches, requests):
-            pending.append((batch, pool.submit(_count_batch, text_metrics, Batch(batch.rows))))
-            if len(pending) > 2 * jobs:
+        pending: deque[tuple[Batch, Future[T]]] = deque()
+        for batch in batches:
+            pending.append((batch, pool.submit(function, Batch(batch.rows))))
+            if len(pending) > 2 * len(first):
                 done, future = pending.popleft()
-                yield done, {**future.result(), **_count_batch(aligner_metrics, done)}
+                yield done, future.result()
         for done, future in pending:
-            yield done, {**future.result(), **_count_batch(aligner_metrics, done)}
+            yield done, future.result()

@@ -79,45 +79,10 @@ class Severity(IntEnum):
 
     FATAL = 0
     """The score means nothing: the command ends with an error."""
-    UNUSABLE = 1
-    """The low scores of one text mean nothing: a warning, and it is never the best."""
-    WARNING = 2
+    WARNING = 1
     """The score may mislead: a warning."""
-    NOTE = 3
+    NOTE = 2
     """Something to know when reading the score."""
-
-
-class CheckId(IntEnum):
-    """What checks find. Findings are sorted by this number, and one may explain only later ones.
-
-    Findings of whole outputs and systems (:attr:`EMPTY`, :attr:`OUTLIER`), and those without an
-    id, come first, in the order in which they were found.
-    """
-
-    EMPTY = -1
-    OUTLIER = 0
-    SUBWORDS = 1
-    UNSEGMENTED = 2
-    OTHER_TOKENS = 3
-    UNTOKENISED = 4
-    CHARACTERS = 5
-    SAME_AS_REFERENCE = 6
-    EQUAL = 7
-    COPY = 8
-    SWAPPED_SIDES = 9
-    CASE = 10
-    WRONG_MODEL = 11
-    FOREIGN_OUTPUT = 12
-    UNKNOWN_WORDS = 13
-    SMALL_MODEL = 14
-    NO_LINKS = 15
-    SAYS_LITTLE = 16
-    BLANK = 17
-    OTHER_WORDS = 18
-    SHIFTED = 19
-    REORDERED = 20
-    OUT_OF_STEP = 21
-    TOKENISED = 22
 
 
 class Finding(NamedTuple):
@@ -127,19 +92,21 @@ class Finding(NamedTuple):
         message: One line: the texts, what was seen, with figures, and what to do.
         severity: How much it matters.
         texts: The names of the texts; empty if it is about all of them.
-        check: What was looked for; None if nobody asks.
+        kind: What was found, such as ``blank``; empty if no other finding suppresses it.
         labels: What was seen in each of the texts; empty if the message is about them together.
         advice: The end of the message: what to do.
-        explains: What checks find for the same reason in the same text, so that it is left out.
+        suppresses: Kinds of findings that have the same cause in the same text.
+        sample: Segments of the sample in which it was found, if the text is larger; else 0.
     """
 
     message: str
     severity: Severity = Severity.WARNING
     texts: tuple[str, ...] = ()
-    check: CheckId | None = None
+    kind: str = ""
     labels: tuple[str, ...] = ()
     advice: str = ""
-    explains: frozenset[CheckId] = frozenset()
+    suppresses: frozenset[str] = frozenset()
+    sample: int = 0
 
     @classmethod
     def of_text(
@@ -147,9 +114,9 @@ class Finding(NamedTuple):
         text: str,
         label: str,
         advice: str,
-        check: CheckId | None = None,
+        kind: str = "",
         severity: Severity = Severity.WARNING,
-        explains: Iterable[CheckId] = (),
+        suppresses: Iterable[str] = (),
     ) -> Finding:
         """A finding in one text.
 
@@ -157,13 +124,13 @@ class Finding(NamedTuple):
             text: The name of the text; empty for all texts.
             label: What was seen in it.
             advice: What to do.
-            check: What was looked for, if it may be explained by another finding.
+            kind: What was found, if another finding may suppress it.
             severity: How much it matters.
-            explains: As the attribute.
+            suppresses: As the attribute.
         """
         message = f"{text}: {label}; {advice}" if text else f"{label}; {advice}"
         texts, labels = ((text,), (label,)) if text else ((), ())
-        return cls(message, severity, texts, check, labels, advice, frozenset(explains))
+        return cls(message, severity, texts, kind, labels, advice, frozenset(suppresses))
 
 
 def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:

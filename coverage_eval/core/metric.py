@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, MarkKind, Wording
 from coverage_eval.core.score import Score, Signature
 from coverage_eval.core.tokenizers import StopWords, Tokenizer
@@ -245,8 +244,12 @@ class Metric(Formula, ABC):
         """What splits texts into the words that it counts; None if it splits none."""
         return None
 
-    def features(self) -> Sequence[Feature]:
-        """What else must look at the texts that it scores, such as checks of its model."""
+    def check(self, sample: RowSample) -> Iterable[Finding]:  # noqa: ARG002 (for subclasses)
+        """What readers of its scores must know of these texts; nothing by default.
+
+        Args:
+            sample: A sample of the texts.
+        """
         return ()
 
     def check_needs(self, references: object, sources: object) -> None:
@@ -261,14 +264,12 @@ class Fitted(ABC):
 
     Attributes:
         metric: The settings, the formula and the names.
-        findings: What readers of its scores must know about these texts.
         has_segment_scores: Whether :meth:`segment_scores` gives scores that are no formula of
             statistics, and :meth:`explain` how likely a segment is wrong, with the ``reason`` in
             detail.
     """
 
     metric: Metric
-    findings: Sequence[Finding] = ()
     has_segment_scores: ClassVar[bool] = False
 
     @abstractmethod

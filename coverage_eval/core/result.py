@@ -7,20 +7,17 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.features import Feature
 from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
-
-F = TypeVar("F", bound=Feature)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +32,9 @@ class Result:
         segments: Number of segments.
         num_references: Number of references.
         kept: The batches, if texts are kept.
-        findings: What looks wrong with the texts.
+        findings: What checks of the texts found, where the caller ran them.
         texts: The texts that were scored, such as outputs that were cut by their source's lines.
-        features: The features that looked at them; :meth:`of` finds one by its type.
-        text_settings: What signatures say of the texts, such as how outputs were cut.
+        output_errors: The errors of outputs by system and index, where the caller looked at all.
         direct_scores: By metric, scores of segments ``[systems, segments]`` that are no formula of
             statistics.
         starts: The first segment of each kept batch.
@@ -55,8 +51,7 @@ class Result:
     kept: Sequence[Batch] = ()
     findings: Sequence[Finding] = ()
     texts: Texts | None = None
-    features: Sequence[Feature] = ()
-    text_settings: Mapping[str, str] = field(default_factory=dict)
+    output_errors: Mapping[str, Mapping[int, Sequence[Any]]] = field(default_factory=dict)
     direct_scores: Mapping[str, Floats] = field(default_factory=dict)
     starts: Sequence[int] = ()
     refused: Mapping[Metric, str] = field(default_factory=dict)
@@ -81,8 +76,8 @@ class Result:
         self.require_scores()
         metric, statistics = self.metrics[name], self.statistics_of(name, system)
         signature = self.fitted[name].signature_for(references=self.num_references)
-        if self.text_settings:
-            signature = signature.with_settings(self.text_settings)
+        if self.texts and self.texts.settings:
+            signature = signature.with_settings(self.texts.settings)
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
@@ -130,10 +125,6 @@ class Result:
         """The explanations of one system's segments."""
         index = 0 if system is None else self.systems.index(system)
         return (of_systems[index] for of_systems in self.explanations(name))
-
-    def of(self, kind: type[F]) -> F | None:
-        """What a feature found, by the type of the feature; None if it did not look."""
-        return next((item for item in self.features if isinstance(item, kind)), None)
 
     def answers(self, request: Request) -> Sequence[Any]:
         """An aligner's answers for each segment, such as links."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coverage_eval.core.checks import MIN_SEGMENTS
 from coverage_eval.core.errors import CorpusWarning, DataError, require_integer
 from coverage_eval.core.metric import Floats, Formula, Statistics
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Interval
 
 DEFAULT_RESAMPLES = 1000

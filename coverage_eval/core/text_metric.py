@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from coverage_eval.core.batches import RowSample, Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.metric import Fitted, Metric, setting
 from coverage_eval.core.result import Result
 from coverage_eval.core.score import Score
@@ -46,7 +46,7 @@ class TextMetric(Metric):
 
     def _measure(self, texts: Texts, *, keep_texts: bool = False) -> Result:
         self.check_needs(texts.references or None, texts.source)
-        return count_texts(texts, {self.name: self.fit(texts.sample)}, keep_texts=keep_texts)
+        return count_fitted(texts, {self.name: self.fit(texts.sample)}, keep_texts=keep_texts)
 
 
 @dataclass(frozen=True)

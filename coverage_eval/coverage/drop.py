@@ -17,11 +17,9 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ExternalLinks, check_aligner
-from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric, TextMetric
@@ -72,10 +70,6 @@ class AlignmentMetric(TextMetric):
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the stop words."""
         return {**self.aligner.settings, "stop": self.stopwords}
-
-    def features(self) -> Sequence[Feature]:
-        """Checks of the links, and of how well a model knows the texts."""
-        return [AlignmentChecks(self.aligner)]
 
 
 @dataclass(frozen=True)

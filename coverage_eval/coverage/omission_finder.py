@@ -35,8 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
-from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.align.rows import SIDES
+from coverage_eval.checks.check import check
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
     Batch,
@@ -46,7 +46,6 @@ from coverage_eval.core.batches import (
     answer_ahead,
     make_batches,
 )
-from coverage_eval.core.checks import combine_findings
 from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
@@ -217,8 +216,7 @@ class OmissionFinder:
         test_set = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         finder = self if self.error_finder else self.adapt_to_sample(test_set.sample)
         segments = FoundSegments(finder._find(test_set.batches()))
-        found = AlignmentChecks(self.scorer.aligner).findings(test_set.sample)
-        warn_of(combine_findings(found, test_set.sample.source))
+        warn_of(check(test_set.sample, aligner=self.scorer.aligner))
         return segments
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:

@@ -10,10 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
-from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.features import Feature
 from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
 from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics
 from coverage_eval.core.score import Signature
@@ -37,7 +35,7 @@ from coverage_eval.documents.metrics import (
     missing_marks,
 )
 from coverage_eval.outputs.outlier_systems import find_outlier_systems
-from coverage_eval.outputs.output_errors import OutputErrors, learn_output_errors
+from coverage_eval.outputs.output_errors import learn_output_errors
 
 _LOSS_DIGITS = 4
 
@@ -100,20 +98,11 @@ class FlaggedSegments(TextMetric):
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, given what the finder found in it."""
 
-    def features(self) -> Sequence[Feature]:
-        """Checks of how well the model knows the texts, and the output errors."""
-        return [AlignmentChecks(self.aligner), OutputErrors(self.aligner)]
-
-    def fit(self, sample: RowSample) -> FittedFlags:
-        """Return the finder for the other outputs that these texts have, adapted to the texts.
-
-        Raises:
-            DataError: Too few peers.
-            AlignerError: The aligner failed.
-        """
+    def _make_finder(self, sample: RowSample) -> tuple[OmissionFinder, list[Finding]]:
+        """The finder for the other outputs that these texts have, and what it lacks."""
         aligner = self.aligner
         assert isinstance(aligner, ModelAligner)
-        outliers, findings = sample.once(
+        outliers, findings = sample.cached(
             ("outliers", id(aligner)), lambda: find_outlier_systems(sample, aligner)
         )
         peers, outputs = len(sample.peers), len(sample.peers) + len(sample.systems)
@@ -135,13 +124,27 @@ class FlaggedSegments(TextMetric):
                 findings.append(Finding(_NOT_PREPARED))
         elif not model.nulls:
             findings.append(Finding(_NO_NULLS))
+        return finder, findings
+
+    def check(self, sample: RowSample) -> Sequence[Finding]:
+        """Which outputs are far from the others, and what the model lacks."""
+        return self._make_finder(sample)[1]
+
+    def fit(self, sample: RowSample) -> FittedFlags:
+        """Return the finder for the other outputs that these texts have, adapted to the texts.
+
+        Raises:
+            DataError: Too few peers.
+            AlignerError: The aligner failed.
+        """
+        finder, _ = self._make_finder(sample)
         if sample.rows:
             finder = finder.adapt_to_sample(sample)
         else:
             nothing = RowSample([Row(("",) * len(sample.systems))], sample.systems)
-            finder.error_finder = learn_output_errors(nothing, aligner)
+            finder.error_finder = learn_output_errors(nothing, self.aligner)
             finder.adaptations *= len(sample.systems)
-        return FittedFlags(self, finder, findings)
+        return FittedFlags(self, finder)
 
 
 @dataclass(eq=False)
@@ -151,12 +154,10 @@ class FittedFlags(Fitted):
     Attributes:
         metric: The settings.
         finder: The finder, adapted to the texts.
-        findings: Which outputs are far from the others, and what the model lacks.
     """
 
     metric: FlaggedSegments
     finder: OmissionFinder
-    findings: Sequence[Finding] = ()
 
     def signature_for(self, *, references: int) -> Signature:
         """The signature; ``expect`` names the kinds of several texts that show what is covered."""

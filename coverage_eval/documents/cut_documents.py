@@ -15,13 +15,13 @@ from typing import NamedTuple
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.files import ListText, Text
 from coverage_eval.core.processes import started_processes
 from coverage_eval.core.progress import Progress, no_progress, split_progress, track
 from coverage_eval.core.tables import ColumnText
 from coverage_eval.documents.segment import Segmenter
-from coverage_eval.documents.segmentation import Segmentation
+from coverage_eval.documents.segmentation import Segmentation, summary
 
 MAX_LISTED = 5
 """Documents that an error names, of those that cannot be segmented."""
@@ -35,14 +35,14 @@ class Document(NamedTuple):
     output: list[str]
 
 
-def match_outputs(
+def cut(
     texts: Texts,
-    tokenize: str,
-    aligner: Aligner | AlignerSettings | None,
+    tokenize: str = "none",
+    aligner: Aligner | AlignerSettings | None = None,
     *,
-    jobs: int,
-    progress: Progress,
-) -> tuple[Texts, dict[str, list[Segmentation]], str]:
+    jobs: int = 1,
+    progress: Progress = no_progress,
+) -> Texts:
     """Cut all outputs, those of peers, too, by the lines of their source.
 
     Args:
@@ -55,8 +55,8 @@ def match_outputs(
         progress: Where to report the share of the work that is done.
 
     Returns:
-        The texts with outputs that have the lines of their source; the documents of each output by
-        its name; how they were cut, for signatures.
+        The texts with outputs that have the lines of their source, with the documents of each
+        output, and how they were cut for signatures.
 
     Raises:
         DataError: A text cannot be read; an output is no translation of its source.
@@ -88,7 +88,27 @@ def match_outputs(
         matched.append(ListText(output.name, list(found)))
     systems = dict(zip(texts.systems, matched, strict=False))
     peers = matched[len(systems) :]
-    return Texts(systems, references, source, peers), documents, segmenter.name
+    return Texts(systems, references, source, peers, documents, {"seg": segmenter.name})
+
+
+MUCH_EXTRA = 0.1
+"""Share of an output's words that belong to no line, from which on this is a warning: a loop, or a
+second version of the document; prefaces and notes have less."""
+
+
+def document_findings(texts: Texts) -> Iterator[Finding]:
+    """A note for each output that was cut: how many lines have text, and how much belongs to none.
+
+    It is a warning if that is much, because no score but ExtraText sees such text.
+    """
+    for name, documents in texts.documents.items():
+        message = f"{name}: {summary(documents)}"
+        extra = sum(piece.words for document in documents for piece in document.extra)
+        severity = Severity.NOTE
+        if extra > MUCH_EXTRA * sum(document.output_words for document in documents):
+            message += ", and counts in no score but ExtraText"
+            severity = Severity.WARNING
+        yield Finding(message, severity, suppresses=frozenset({"empty", "blank"}))
 
 
 def _segmenter(aligner: Aligner | AlignerSettings | None) -> Segmenter | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from coverage_eval.align.checks import UNKNOWN_OF_HYPOTHESES
-from coverage_eval.core.checks import percent
+from coverage_eval.checks.model import UNKNOWN_OF_HYPOTHESES
+from coverage_eval.core.sampled_texts import percent
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine, Passage, Piece, plural
 from coverage_eval.documents.path import in_order
 

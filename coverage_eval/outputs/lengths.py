@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from coverage_eval.core.checks import MIN_SEGMENTS
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.outputs.parsed_segment import FINAL_PUNCTUATION, Pair, ParsedSegment
 

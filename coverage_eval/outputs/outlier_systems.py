@@ -15,8 +15,8 @@ from statistics import median_low
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import RowSample
-from coverage_eval.core.checks import MIN_SEGMENTS, percent
-from coverage_eval.core.errors import CheckId, Finding, Severity
+from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS, percent
 from coverage_eval.core.tokenizers import tokenize
 
 OUTLIER_SHORT = 0.7
@@ -75,14 +75,14 @@ def _finding(name: str, label: str, has_references: bool, is_long: bool) -> Find
     """What to say of an outlier; references show what it lacks."""
     message = f"{name}: {label}; it is left out where other outputs show what a segment should have"
     if has_references:
-        return Finding(message, Severity.WARNING, (name,), CheckId.OUTLIER, (label,))
+        return Finding(message, Severity.WARNING, (name,), "outlier", (label,))
     return Finding(
         f"{message}, and its own low scores mean nothing",
-        Severity.UNUSABLE,
+        Severity.WARNING,
         (name,),
-        CheckId.OUTLIER,
+        "outlier",
         (label,),
-        explains=frozenset() if is_long else frozenset({CheckId.SAYS_LITTLE, CheckId.BLANK}),
+        suppresses=frozenset() if is_long else frozenset({"too-short", "blank"}),
     )
 
 

@@ -8,16 +8,16 @@ and then judges each output by itself, so an output is judged alike in one proce
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from coverage_eval.core.batches import Batch, Request, Row, RowSample
-from coverage_eval.core.checks import MIN_SEGMENTS, MISFITS
-from coverage_eval.core.errors import CheckId, Finding
-from coverage_eval.core.features import Feature
-from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
+from coverage_eval.core.batches import Batch, Request, Row, RowSample, Texts
+from coverage_eval.core.counting import map_batches
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS, SIGNS_OF_WRONG_FILE
+from coverage_eval.core.tokenizers import Segment, Span, segment_text
 from coverage_eval.outputs.language import Languages
 from coverage_eval.outputs.lengths import LengthProfile, fits_reference, unusual_length
 from coverage_eval.outputs.markup import MAY_HAVE_MARKUP, find_markup
@@ -219,6 +219,10 @@ class OutputErrorFinder:
         """Asks a batch for the errors of each row."""
         return Request(("output errors", id(self)), partial(map, self.find_row))
 
+    def find_batch(self, batch: Batch) -> list[tuple[tuple[OutputError, ...], ...]]:
+        """The errors of each row of a batch."""
+        return list(map(self.find_row, batch.rows))
+
     def find_row(self, row: Row) -> tuple[tuple[OutputError, ...], ...]:
         """The errors of each system's output, in the order of :data:`KINDS`."""
         source = None if row.source is None else ParsedSegment.of(row.source)
@@ -278,7 +282,7 @@ def learn_output_errors(sample: RowSample, aligner: Aligner | None = None) -> Ou
         from coverage_eval.align.aligner import ModelAligner  # not for commands without a model
 
         vocabulary = aligner.model.vocabulary if isinstance(aligner, ModelAligner) else None
-    return sample.once(
+    return sample.cached(
         ("output errors", vocabulary and id(aligner)),
         lambda: OutputErrorFinder.learn(sample.rows, vocabulary() if vocabulary else None),
     )
@@ -294,45 +298,53 @@ def main_error(errors: Sequence[OutputError]) -> OutputError:
     return next((error for error in errors if error.kind not in GUESSES), errors[0])
 
 
-@dataclass(eq=False)
-class OutputErrors(Feature):
-    """Looks at every output for output errors.
+def find_output_errors(
+    texts: Texts, aligner: Aligner | None = None, *, jobs: int = 1
+) -> ErrorsBySegment:
+    """The output errors of all outputs, for what reports on every output.
 
-    Attributes:
-        aligner: A model's vocabulary tells the language of few outputs; None to do without. It may
-            be set until this is fitted.
-        by_system: For each system, the output errors of the segments that have some.
+    Args:
+        texts: The texts.
+        aligner: A model's vocabulary tells the language of few outputs; None to do without.
+        jobs: Number of processes; the errors do not depend on it.
+
+    Raises:
+        DataError: Unequal texts.
     """
-
-    aligner: Aligner | None = None
-    by_system: dict[str, dict[int, Sequence[OutputError]]] = field(default_factory=dict, init=False)
-    _segments: int = field(default=0, init=False)
-
-    def fit(self, sample: RowSample) -> None:
-        """Learn what is usual in the outputs."""
-        self._finder = learn_output_errors(sample, self.aligner)
-        self.by_system = {system: {} for system in sample.systems}
-
-    def collect(self, batch: Batch, first: int) -> None:
-        """Keep the errors of a batch."""
-        self._segments = first + len(batch.rows)
-        for number, row in enumerate(batch.get(self._finder.request), start=first):
-            for errors, of_system in zip(row, self.by_system.values(), strict=True):
+    finder = learn_output_errors(texts.sample, aligner)
+    by_system: dict[str, dict[int, Sequence[OutputError]]] = {name: {} for name in texts.systems}
+    number = 0
+    for _, rows in map_batches(finder.find_batch, texts.batches(), jobs=jobs):
+        for errors_of_row in rows:
+            for errors, of_system in zip(errors_of_row, by_system.values(), strict=True):
                 if errors:
                     of_system[number] = errors
+            number += 1
+    return by_system
 
-    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> list[Finding]:  # noqa: ARG002
-        """One finding for each system and kind of error, and what language references are in."""
-        found = error_findings(self.by_system, self._segments)
-        languages = self._finder.languages
-        if languages.has_other_references:
-            label = f"in {languages.of_references}, and the outputs are in {languages.of_outputs}"
-            advice = "check that each is the file you meant"
-            found += [
-                Finding.of_text(name, label, advice, CheckId.FOREIGN_OUTPUT, explains=MISFITS)
-                for name in dict.fromkeys(sample.references)
-            ]
-        return found
+
+def look_for_output_errors(sample: RowSample, aligner: Aligner | None = None) -> list[Finding]:
+    """One finding for each system and kind of output error in a sample, and other languages."""
+    finder = learn_output_errors(sample, aligner)
+    by_system: dict[str, dict[int, Sequence[OutputError]]] = {name: {} for name in sample.systems}
+    for line, row in zip(sample.lines, sample.rows, strict=True):
+        for errors, of_system in zip(finder.find_row(row), by_system.values(), strict=True):
+            if errors:
+                of_system[line - 1] = errors
+    return error_findings(by_system, len(sample.rows))
+
+
+def look_for_other_languages(sample: RowSample, aligner: Aligner | None = None) -> list[Finding]:
+    """References in another language than the outputs."""
+    languages = learn_output_errors(sample, aligner).languages
+    if not languages.has_other_references:
+        return []
+    label = f"in {languages.of_references}, and the outputs are in {languages.of_outputs}"
+    advice = "check that each is the file you meant"
+    return [
+        Finding.of_text(name, label, advice, "foreign-output", suppresses=SIGNS_OF_WRONG_FILE)
+        for name in dict.fromkeys(sample.references)
+    ]
 
 
 _MAX_NUMBERS = 5
@@ -344,11 +356,11 @@ _MIN_GUESSES = 3
 _WITH_EXAMPLE = frozenset({"untranslated", "wrong-language", "preamble", "note", "special-token"})
 """Kinds of which a message gives an example."""
 
-_EXPLAINED = {
-    "empty": frozenset({CheckId.BLANK}),
+_SUPPRESSED = {
+    "empty": frozenset({"blank"}),
     **dict.fromkeys(
         ("untranslated", "wrong-language"),
-        frozenset({CheckId.FOREIGN_OUTPUT, CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS}),
+        frozenset({"foreign-output", "unknown-words", "other-words"}),
     ),
 }
 """What checks of texts find because of outputs that have an error of a kind."""
@@ -358,7 +370,7 @@ def error_findings(by_system: ErrorsBySegment, segments: int) -> list[Finding]:
     """One finding for each system and kind of error: how many outputs, and which come first.
 
     Args:
-        by_system: The errors, as :class:`OutputErrors` has them.
+        by_system: The errors, as :func:`find_output_errors` gives them.
         segments: Number of segments.
     """
     findings = []
@@ -389,8 +401,8 @@ def _finding(system: str, kind: str, details: Mapping[int, str], segments: int) 
     return Finding(
         message,
         texts=(system,),
-        check=CheckId.EMPTY if kind == "empty" else None,
+        kind=kind,
         labels=(f"{count}{such_as}: {where}",),
         advice=advice,
-        explains=_EXPLAINED.get(kind, frozenset()),
+        suppresses=_SUPPRESSED.get(kind, frozenset()),
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention import attend_with_credit, find_transformation
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.papers.audit_tables import CSPARSEMAX
 from coverage_eval.papers.claims import Claim, Fact, binary_fact, sign
 from coverage_eval.papers.printed import (
@@ -51,7 +51,7 @@ def audit_appendix_b() -> tuple[Claim, ...]:
     examples = load_appendix_b()
     numbers = range(1, len(examples.examples) + 1)
     texts = {system: examples.outputs(system) for system in SYSTEMS}
-    result = count_texts(Texts.from_lists(texts, examples.references), {"rep": _REP})
+    result = count_fitted(Texts.from_lists(texts, examples.references), {"rep": _REP})
     rep = {system: float(result.score("rep", system)) for system in SYSTEMS}
     ours = rep[CSPARSEMAX]
     avoids: list[Fact] = []

@@ -25,7 +25,7 @@ from coverage_eval.attention import (
 )
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.coverage.drop import DROP
 from coverage_eval.papers.claims import Claim
 from coverage_eval.papers.problems import (
@@ -164,7 +164,7 @@ def _drop(references: Iterable[str], hypotheses: Iterable[str], compat: str | No
     expected, covered = ([parse_links(line) for line in side] for side in (references, hypotheses))
     texts = ["a b c d e"] * len(expected)
     metric = DROP(Aligner.from_links(expected, covered), compat=compat)
-    result = count_texts(Texts.from_lists({"hypothesis": texts}, texts), {"drop": metric})
+    result = count_fitted(Texts.from_lists({"hypothesis": texts}, texts), {"drop": metric})
     return float(result.score("drop"))
 
 

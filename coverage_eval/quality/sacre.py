@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
-from coverage_eval.core.checks import MIN_SEGMENTS
-from coverage_eval.core.errors import CheckId, DataError, Finding, Severity
-from coverage_eval.core.features import Feature
+from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.metric import Measure, Statistics, setting
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, segment_text
@@ -81,29 +80,6 @@ class SacreBLEUMetric(FixedMetric):
         return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
 
 
-class TokenisedText(Feature):
-    """Says that texts are tokenised, so that BLEU is not comparable with that of other papers.
-
-    sacreBLEU says it from a hundred lines on that end in a separate full stop.
-    """
-
-    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterable[Finding]:  # noqa: ARG002
-        """A note if most outputs that end in a full stop have a space before it."""
-        ends = [
-            text[-2:-1].isspace()
-            for row in sample.rows
-            for text in map(segment_text, row.hypotheses)
-            if text.endswith(".")
-        ]
-        if sum(ends) >= MIN_SEGMENTS and sum(ends) > len(ends) / 2:
-            yield Finding(
-                "the outputs are tokenised (a space before the full stop), so their BLEU is not "
-                "comparable with that of other work: detokenise outputs and references for that",
-                Severity.NOTE,
-                check=CheckId.TOKENISED,
-            )
-
-
 @dataclass(frozen=True)
 class BLEU(SacreBLEUMetric):
     """Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it.
@@ -147,9 +123,25 @@ class BLEU(SacreBLEUMetric):
         """The tokeniser."""
         return Tokenizer(self.tokenize)
 
-    def features(self) -> Sequence[Feature]:
-        """What says that text is tokenised, unless it is meant to be."""
-        return (TokenisedText(),) if self.tokenize != "none" else ()
+    def check(self, sample: RowSample) -> Iterable[Finding]:
+        """A note if texts are tokenised, so that BLEU is not comparable with other papers'.
+
+        sacreBLEU says it from a hundred lines on that end in a separate full stop; here most
+        outputs that end in a full stop must have a space before it.
+        """
+        ends = [
+            text[-2:-1].isspace()
+            for row in sample.rows
+            for text in map(segment_text, row.hypotheses)
+            if text.endswith(".")
+        ]
+        if self.tokenize != "none" and sum(ends) >= MIN_SEGMENTS and sum(ends) > len(ends) / 2:
+            yield Finding(
+                "the outputs are tokenised (a space before the full stop), so their BLEU is not "
+                "comparable with that of other work: detokenise outputs and references for that",
+                Severity.NOTE,
+                kind="tokenised",
+            )
 
     @classmethod
     def acl2018(cls) -> BLEU:

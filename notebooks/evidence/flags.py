@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau
 
 from coverage_eval.align.aligner import ModelAligner
-from coverage_eval.align.checks import AlignmentChecks
+from coverage_eval.checks.model import unknown_words_of
 from coverage_eval.core.batches import Row, Texts
-from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.counting import count
 from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
 from coverage_eval.coverage.found_segments import FoundSegment
@@ -132,16 +132,15 @@ def labelled_tables(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
             for peers, label in ((0, "no peers"), (None, "the other systems compared")):
                 dataset = Texts.from_lists(found.texts, None, found.sources)
                 metrics = {"o": Omissions(aligner, peers=peers)}
-                measured = Evaluation(dataset, metrics, keep_texts=True).run()
+                measured = count(dataset, metrics, keep_texts=True)
                 flags = np.array([[output.is_flagged for output in row]
                                   for row in _outputs(measured)]).T  # fmt: skip
                 figures = measured.statistics["o"][:, :, 0]
-                checks = measured.of(AlignmentChecks)
-                assert checks is not None
+                unknown = unknown_words_of(dataset.sample, aligner)
                 by_model.append({
                     "the model's words": name,
                     "peers": label,
-                    "unknown words %": 100 * checks.unknown_words["unknown_target_tokens"],
+                    "unknown words %": 100 * unknown["unknown_target_tokens"],
                     **_shares(flags, found.labels),
                     **_kendall(figures, found.labels),
                     "pairs of systems ranked rightly %": _ranked_rightly(figures, found.labels),

@@ -19,7 +19,7 @@ from peers import RUNS
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.counting import count
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.significance import Resampled, sample_scores
 from coverage_eval.core.texts import read_segments
@@ -90,7 +90,7 @@ def populations(data: Path, captions: Corpus, aligner: ModelAligner) -> Iterator
         texts = Texts.from_lists({name: output[: len(pairs)]}, references, sources)
         yield from _of_texts(name, texts, {**of_text, **of_aligner})
         alone = Texts.from_lists({name: output[: len(pairs)]}, None, sources)
-        result = Evaluation(alone, {"": omissions}, keep_texts=True).run()
+        result = count(alone, {"": omissions}, keep_texts=True)
         flags = [bool(found.detail["reason"]) for found in result.explanations_of("")]
         shares = np.stack([flags, np.ones(len(flags))], axis=1)
         yield from _with_rarer_errors(name, "flagged segments", omissions, shares)
@@ -104,7 +104,7 @@ def populations(data: Path, captions: Corpus, aligner: ModelAligner) -> Iterator
 
 
 def _of_texts(text: str, texts: Texts, metrics: Mapping[str, Metric]) -> Iterator[Population]:
-    result = Evaluation(texts, metrics).run()
+    result = count(texts, metrics)
     for score, metric in metrics.items():
         yield from _with_rarer_errors(text, score, metric, result.statistics_of(score))
 

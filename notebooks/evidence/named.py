@@ -14,10 +14,15 @@ from flags import labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import ONE_SYSTEM, Row, Texts
-from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.counting import count
 from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.omissions import Omissions
-from coverage_eval.outputs.output_errors import KINDS, OutputError, OutputErrorFinder, OutputErrors
+from coverage_eval.outputs.output_errors import (
+    KINDS,
+    OutputError,
+    OutputErrorFinder,
+    find_output_errors,
+)
 from tests.outputs.language_model_rows import plant
 
 SEEDS = range(10)
@@ -42,10 +47,8 @@ def planted_errors(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
         rows = plant(corpus.test[:ROWS], corpus.name[-2:], seed)
         texts, sources = zip(*((row.output, row.source) for row in rows), strict=True)
         dataset = Texts.from_lists({ONE_SYSTEM: texts}, None, sources)
-        result = Evaluation(dataset, {"omissions": Omissions(aligner)}, keep_texts=True).run()
-        named = result.of(OutputErrors)
-        assert named is not None
-        errors = named.by_system[ONE_SYSTEM]
+        result = count(dataset, {"omissions": Omissions(aligner)}, keep_texts=True)
+        errors = find_output_errors(dataset, aligner)[ONE_SYSTEM]
         reasons = [item.detail["reason"] for item in result.explanations_of("omissions")]
         for number, row in enumerate(rows):
             kinds = [error.kind for error in errors.get(number, ())]
@@ -61,9 +64,8 @@ def clean_text(data: Path, corpora: list[Corpus]) -> pd.DataFrame:
     """Named errors in training text and in outputs of real systems."""
     rows = []
     for name, dataset in _clean(data, corpora):
-        named = OutputErrors()
-        Evaluation(dataset, {}, [named]).run()
-        errors = chain.from_iterable(found.values() for found in named.by_system.values())
+        by_system = find_output_errors(dataset)
+        errors = chain.from_iterable(found.values() for found in by_system.values())
         kinds = [error.kind for error in chain.from_iterable(errors)]
         outputs = sum(len(row.hypotheses) for row in dataset.rows())
         rows.append({"text": name, "outputs": outputs, **{k: kinds.count(k) for k in KINDS}})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import tokenize
@@ -163,7 +163,7 @@ class Spoilt:
         )
         dataset = Texts.from_lists({"output": outputs}, references, sources)
         fitted = {name: metric.fit(dataset.sample) for name, metric in scorers.items()}
-        result = count_texts(dataset, fitted, keep_texts=True)
+        result = count_fitted(dataset, fitted, keep_texts=True)
         found = {}
         for name, metric in result.metrics.items():
             sign = -1.0 if metric.higher_is_better is not False else 1.0

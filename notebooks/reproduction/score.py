@@ -34,7 +34,7 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.table import comparison_report
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.formats import render
 from coverage_eval.core.metric import Metric, Statistics
 from coverage_eval.core.result import Result
@@ -183,7 +183,7 @@ def count(
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
     texts = Texts.from_lists(outputs, [references], sources)
-    return count_texts(texts, {name: metric.fit(texts.sample) for name, metric in metrics.items()})
+    return count_fitted(texts, {name: metric.fit(texts.sample) for name, metric in metrics.items()})
 
 
 def check_run(

@@ -9,11 +9,11 @@ from itertools import islice
 import pytest
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import MODEL_CHECKS, block_fits, unknown_words
-from coverage_eval.core.checks import SampledTexts, combine_findings, run_checks
-from coverage_eval.core.errors import CheckId, Finding, Severity
-from coverage_eval.core.line_order import look_for_other_order
-from coverage_eval.core.text_checks import WORD_CHECKS, WRITTEN_CHECKS
+from coverage_eval.checks.check import CHECKS, COUNTED, MODEL, WRITTEN, combine, run_checks
+from coverage_eval.checks.line_order import look_for_other_order
+from coverage_eval.checks.model import block_fits, unknown_words
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.sampled_texts import SampledTexts
 from coverage_eval.core.tokenizers import SINK, tokenize
 from fast_align_wrapper import FastAlign
 from tests.core.corrupt import (
@@ -49,17 +49,14 @@ def model() -> Iterator[FastAlign]:
 
 def check_model(seen: SampledTexts, model: FastAlign) -> list[Finding]:
     """What checks say of texts that this model is to align, without the order of words."""
-    checks = [
-        check for check in (*WRITTEN_CHECKS, *WORD_CHECKS) if check.look is not look_for_other_order
-    ]
-    found = [*run_checks(checks, seen), *run_checks(MODEL_CHECKS, seen, model)]
+    checks = [check for check in CHECKS if check.look is not look_for_other_order]
+    found = run_checks(checks, {COUNTED: seen, WRITTEN: seen, MODEL: seen}, model)
     assert not any("\n" in finding.message for finding in found)
-    return combine_findings(found, seen.source.name if seen.source else None)
+    return combine(found, seen.source.name if seen.source else None)
 
 
 def name(finding: Finding) -> str:
-    assert finding.check is not None
-    return finding.check.name.lower().replace("_", "-")
+    return finding.kind
 
 
 def names(model: FastAlign, source: Rows, target: Rows | None, **outputs: Rows) -> list[str]:
@@ -145,15 +142,14 @@ def test_unknown_tokens_of_a_hypothesis(model):
 
 
 FOREIGN: Rows = [[f"{token}x" for token in row] for row in OUTPUT]
-UNUSABLE = Severity.UNUSABLE
 
 
 @pytest.mark.parametrize("reference", [TARGETS, None])
 @pytest.mark.parametrize("others", [{"good": OUTPUT}, {"good": OUTPUT, "second": FOREIGN}])
 def test_an_output_of_words_that_the_model_does_not_know(model, reference, others):
     found = check_model(sample(SOURCES, reference, first=FOREIGN, **others), model)
-    foreign = [finding for finding in found if finding.check != CheckId.EQUAL]
-    assert [(item.check, item.severity) for item in foreign] == [(CheckId.FOREIGN_OUTPUT, UNUSABLE)]
+    foreign = [finding for finding in found if finding.kind != "equal"]
+    assert [item.kind for item in foreign] == ["foreign-output"]
     assert foreign[0].texts == ("first", *[name for name in others if name == "second"])
     problem = "100% of its words are unknown to the model, such as 'thex'"
     assert foreign[0].labels == (problem,) * len(foreign[0].texts)

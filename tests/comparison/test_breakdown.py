@@ -13,7 +13,7 @@ from coverage_eval.comparison.compare import compare, compare_result
 from coverage_eval.comparison.segments import evidence_records
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.report import Table
 from coverage_eval.core.significance import SignificanceTest
 from coverage_eval.core.tokenizers import tokenize
@@ -110,7 +110,7 @@ def by_hand() -> Comparison:
     one = [{(0, 0), (1, 2), (2, 3)}, {(0, 0)}, []]
     two = [{(0, 0)}, [], []]
     drop = DROP(Aligner.from_links([full, short, []], [one, two]))
-    return compare_result(count_texts(texts, {"rep": REP(), "drop": drop}, keep_texts=True), NONE)
+    return compare_result(count_fitted(texts, {"rep": REP(), "drop": drop}, keep_texts=True), NONE)
 
 
 def test_lists_by_hand():

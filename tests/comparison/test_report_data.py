@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import AlignmentChecks
 from coverage_eval.comparison.report import data
 from coverage_eval.comparison.report.examples import find_examples
 from coverage_eval.comparison.report.html import ReportOptions, make_report, report_values
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.outputs.output_errors import GUESSES, KINDS, OutputError, OutputErrors
+from coverage_eval.core.batches import Texts
+from coverage_eval.outputs.output_errors import GUESSES, KINDS, OutputError, find_output_errors
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import compare_statistics, read_blocks, spans_of
 from tests.conftest import ROOT
@@ -335,12 +334,11 @@ def test_lost_coverage_of_half_is_marked():
     assert sum(map(len, marks)) < sum(map(len, evidence))  # some words lose less
 
 
-def test_warnings_notes_and_unknown_words_are_at_the_end():
+def test_warnings_notes_and_unknown_words_are_at_the_end(monkeypatch):
     references = [f"a house number {n}" for n in range(30)]
     made = ce.compare({"a": references, "b": [*references[1:], ""]}, references, metrics=["rep"])
-    checks = AlignmentChecks(Aligner.from_links([], []))
-    checks.unknown_words = {"source_tokens": 0.125}
-    made = replace(made, result=replace(made.result, features=[checks]))
+    name = "coverage_eval.comparison.report.html.unknown_words_of_result"
+    monkeypatch.setattr(name, lambda _: {"source_tokens": 0.125})
     topics = {heading: paragraphs for heading, paragraphs, _ in
               report_values(made, ReportOptions())["topics"]}  # fmt: skip
     assert topics["Warnings and notes"] == [item.message for item in made.result.findings]
@@ -350,8 +348,10 @@ def test_warnings_notes_and_unknown_words_are_at_the_end():
 def test_broken_outputs_are_listed():
     sources = ["ein rotes haus steht hier", "der hund schläft", "ich gehe an den strand"]
     outputs = ["ein rotes haus steht hier", "", "on the beach on the beach on the beach"]
-    made = ce.compare({"a": outputs, "b": ["fine"] * 3}, ["a b"] * 3, sources, metrics=["rep"],
-                      resamples=0)  # fmt: skip
+    systems = {"a": outputs, "b": ["fine"] * 3}
+    made = ce.compare(systems, ["a b"] * 3, sources, metrics=["rep"], resamples=0)
+    errors = find_output_errors(Texts.from_lists(systems, ["a b"] * 3, sources))
+    made = replace(made, result=replace(made.result, output_errors=errors))
     assert report_values(made, ReportOptions())["faults"] == [
         ("a", "1 of 3 outputs have no words where other texts have some", [2]),
         ("a", "1 of 3 outputs are the source itself, or have parts of it in its language", [1]),
@@ -363,11 +363,8 @@ def test_broken_outputs_are_listed():
 @pytest.mark.parametrize("certain", [kind for kind in KINDS if kind not in GUESSES])
 def test_a_guess_hides_no_certain_error(guess, certain):
     made = ce.compare({"a": ["x y z"] * 9}, ["a b"] * 9, metrics=["rep"], resamples=0)
-    named = OutputErrors()
-    named.by_system = {
-        "a": {4: [OutputError(guess), OutputError(certain)], 7: [OutputError(guess)]}
-    }
-    made = replace(made, result=replace(made.result, features=[named]))
+    errors = {"a": {4: [OutputError(guess), OutputError(certain)], 7: [OutputError(guess)]}}
+    made = replace(made, result=replace(made.result, output_errors=errors))
     faults = report_values(made, ReportOptions())["faults"]
     assert faults == [("a", f"1 of 9 outputs {KINDS[certain]}", [5])]
 

@@ -9,9 +9,9 @@ import pytest
 import sacrebleu
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.comparison.choice import default_tokenizer, is_untokenised
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.facts import unusable_systems
-from coverage_eval.comparison.metric_choice import default_tokenizer, is_untokenised
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning

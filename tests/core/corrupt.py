@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.checks import SampledTexts
 from coverage_eval.core.files import ListText
+from coverage_eval.core.sampled_texts import SampledTexts
 from coverage_eval.core.tokenizers import tokenize
 from tests.grammar import Pair, generate
 

@@ -28,10 +28,10 @@ from coverage_eval.core.batches import (
     answer_ahead,
     make_batches,
 )
-from coverage_eval.core.checks import SampledTexts
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import FileText
 from coverage_eval.core.lists import DiskList
+from coverage_eval.core.sampled_texts import SampledTexts
 from coverage_eval.core.texts import open_text, split_references
 from coverage_eval.core.tokenizers import tokenize
 from tests.rows import make_text_rows

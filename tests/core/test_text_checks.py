@@ -13,19 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coverage_eval as ce
-from coverage_eval.core.checks import (
-    Check,
-    SampledText,
-    SampledTexts,
-    combine_findings,
-    run_checks,
-)
-from coverage_eval.core.errors import CheckId, CorpusWarning, Finding, Severity, warn_of
-from coverage_eval.core.line_order import LAGS, count_shared
-from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, WRITTEN_CHECKS
+from coverage_eval.checks.check import CHECKS, COUNTED, MODEL, WRITTEN, Check, combine, run_checks
+from coverage_eval.checks.line_order import LAGS, count_shared
+from coverage_eval.core.errors import CorpusWarning, Finding, Severity, warn_of
+from coverage_eval.core.sampled_texts import SampledText, SampledTexts
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import Tokenizer, tokenize
-from coverage_eval.core.word_checks import MAX_LETTERS
+from coverage_eval.core.word_splitting import MAX_LETTERS
 from tests.core.corrupt import (
     Rows,
     blank,
@@ -48,14 +42,13 @@ OUTPUT = confuse(targets())
 
 
 def findings(seen: SampledTexts) -> list[Finding]:
-    found = run_checks([*WRITTEN_CHECKS, *WORD_CHECKS, *LENGTH_CHECKS], seen)
+    found = run_checks(CHECKS, {COUNTED: seen, WRITTEN: seen})
     assert not any("\n" in finding.message for finding in found)
-    return combine_findings(found, seen.source.name if seen.source else None)
+    return combine(found, seen.source.name if seen.source else None)
 
 
 def name(finding: Finding) -> str:
-    assert finding.check is not None
-    return finding.check.name.lower().replace("_", "-")
+    return finding.kind
 
 
 def names(seen: SampledTexts) -> list[str]:
@@ -318,38 +311,38 @@ def test_sources_out_of_step(spoiled):
 
 
 def found(*texts: str, **more: Any) -> list[Finding]:
-    return [Finding.of_text(text, "odd", "mend it", CheckId.EQUAL, **more) for text in texts]
+    return [Finding.of_text(text, "odd", "mend it", "equal", **more) for text in texts]
 
 
 def test_one_finding_explains_another_in_the_same_text_in_the_source_or_everywhere():
     second = [
-        Finding.of_text(text, label, "do", CheckId.COPY, Severity.FATAL)
+        Finding.of_text(text, label, "do", "copy", Severity.FATAL)
         for text, label in (("a", "x"), ("b", "y"))
     ]
-    explains = {CheckId.COPY}
-    both = combine_findings([*second, *found("a", explains=explains)], "src")
+    explains = {"copy"}
+    both = combine([*second, *found("a", suppresses=explains)], "src")
     assert [finding.message for finding in both] == ["b: y; do", "a: odd; mend it"]
     for texts in (("src",), ("a", "b"), ("",)):
-        (explained,) = combine_findings([*second, *found(*texts, explains=explains)], "src")
-        assert explained.check == CheckId.EQUAL
-    known = Finding("said before", texts=("a",), explains=frozenset(explains))
-    assert [item.texts for item in combine_findings([*second, known])] == [("b",), ("a",)]
+        (explained,) = combine([*second, *found(*texts, suppresses=explains)], "src")
+        assert explained.kind == "equal"
+    known = Finding("said before", texts=("a",), suppresses=frozenset(explains))
+    assert [item.texts for item in combine([*second, known])] == [("b",), ("a",)]
     # Nothing is explained by what is explained itself.
-    third = Finding.of_text("a", "z", "do", CheckId.CASE)
-    first = found("a", explains=explains)
-    explained = second[0]._replace(explains=frozenset({CheckId.CASE}))
-    assert len(combine_findings([third, explained])) == 1
-    assert combine_findings([third, explained, *first]) == [*first, third]
+    third = Finding.of_text("a", "z", "do", "case")
+    first = found("a", suppresses=explains)
+    explained = second[0]._replace(suppresses=frozenset({"case"}))
+    assert len(combine([third, explained])) == 1
+    assert combine([third, explained, *first]) == [*first, third]
 
 
 def test_what_one_check_finds_in_several_texts_is_one_finding():
-    (joined,) = combine_findings(found("a", "b", "a"))
+    (joined,) = combine(found("a", "b", "a"))
     assert joined.message == "a (odd), b (odd): mend it"
     assert (joined.texts, joined.labels) == (("a", "b"), ("odd", "odd"))
-    (many,) = combine_findings(found(*"abcdefghi"))
+    (many,) = combine(found(*"abcdefghi"))
     assert many.texts == tuple("abcdefghi")
     assert "and 7 more texts" in many.message
-    assert len(combine_findings([*found("a"), *found("b", severity=Severity.NOTE)])) == 2
+    assert len(combine([*found("a"), *found("b", severity=Severity.NOTE)])) == 2
 
 
 def test_a_check_is_entered_where_there_is_what_it_looks_at():
@@ -364,10 +357,10 @@ def test_a_check_is_entered_where_there_is_what_it_looks_at():
         Check(look, needs_source=True),
         Check(look, needs_references=True),
     ):
-        assert run_checks([check], few) == []
-        assert run_checks([check], more) == found("a")
-    assert run_checks([Check(look, min_tokens=3)], more) == []
-    assert run_checks([Check(look)], SampledTexts()) == []
+        assert run_checks([check], {COUNTED: few}) == []
+        assert run_checks([check], {COUNTED: more}) == found("a")
+    assert run_checks([Check(look, min_tokens=3)], {COUNTED: more}) == []
+    assert run_checks([Check(look, MODEL)], {COUNTED: more}) == []
 
 
 def test_findings_are_warned_of_unless_they_are_notes():

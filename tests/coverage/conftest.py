@@ -8,7 +8,7 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.counting import count_texts
+from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
 from coverage_eval.coverage.training import add_omission_data
@@ -19,7 +19,7 @@ TRAINING = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(
 
 def measured(texts: Texts, **metrics: Metric) -> Result:
     """The counts of some metrics, fitted to the texts."""
-    return count_texts(texts, {name: metric.fit(texts.sample) for name, metric in metrics.items()})
+    return count_fitted(texts, {name: metric.fit(texts.sample) for name, metric in metrics.items()})
 
 
 def equipped(pairs: list[tuple[str, str]]) -> ModelAligner:

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 
 import coverage_eval as ce
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.counting import count
 from coverage_eval.core.texts import read_segments
 from coverage_eval.coverage.omission_finder import (
     FLAG_FACTOR,
@@ -20,7 +20,7 @@ from coverage_eval.coverage.omission_finder import (
 )
 from coverage_eval.coverage.omissions import Additions, FittedFlags, FlaggedSegments, Omissions
 from coverage_eval.coverage.training import train_for_omissions
-from coverage_eval.outputs.output_errors import OutputErrors
+from coverage_eval.outputs.output_errors import find_output_errors
 from tests.coverage.conftest import measured
 from tests.coverage.test_peers import BAD, PEERS, SOURCES, TARGETS, corrupt
 
@@ -108,13 +108,10 @@ def test_flags_agree_with_peoples_labels(shared):
 
 def test_named_errors_count_as_omissions(special):
     outputs = [*TARGETS[:60], *SOURCES[60:64], "", *TARGETS[65:100]]
-    result = Evaluation(
-        Texts.from_lists({"x": outputs}, None, SOURCES[:100]), {"o": Omissions(special)},
-        keep_texts=True,
-    ).run()  # fmt: skip
-    named = result.of(OutputErrors)
-    assert named is not None
-    kinds = {n: [error.kind for error in errors] for n, errors in named.by_system["x"].items()}
+    texts = Texts.from_lists({"x": outputs}, None, SOURCES[:100])
+    result = count(texts, {"o": Omissions(special)}, keep_texts=True)
+    named = find_output_errors(texts, special)
+    kinds = {n: [error.kind for error in errors] for n, errors in named["x"].items()}
     assert {n for n, own in kinds.items() if own == ["untranslated"]} >= set(range(60, 64))
     assert kinds[64] == ["empty"]
     assert (result.statistics_of("o")[60:65, 0] > 0.99).all()

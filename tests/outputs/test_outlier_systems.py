@@ -12,7 +12,7 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row, RowSample, Texts
-from coverage_eval.core.errors import CheckId, Severity
+from coverage_eval.core.errors import Severity
 from coverage_eval.outputs.outlier_systems import find_outlier_systems
 from tests.grammar import generate
 
@@ -119,12 +119,12 @@ def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
         outliers, findings = find_outlier_systems(sample, aligner)
     assert outliers == [*range(1, 2 + count)]
     # Low scores mean nothing unless the reference shows what is wrong.
-    severity = Severity.WARNING if referenced else Severity.UNUSABLE
+    severity = Severity.WARNING
     assert {finding.severity for finding in findings} == {severity}
-    assert {finding.check for finding in findings} == {CheckId.OUTLIER}
+    assert {finding.kind for finding in findings} == {"outlier"}
     # Without a reference the short one says little, which need not be found again.
-    little = {CheckId.SAYS_LITTLE, CheckId.BLANK} if not referenced else set()
-    assert [finding.explains for finding in findings] == [little, *[set()] * count]
+    little = {"too-short", "blank"} if not referenced else set()
+    assert [finding.suppresses for finding in findings] == [little, *[set()] * count]
     assert re.search("has (4|5)[0-9]% of the usual length", findings[0].message)
     assert all(
         re.search("has (29|30|31)[0-9]% of the usual length", finding.message)
@@ -144,5 +144,5 @@ def test_words_beside_a_translation_make_it_far(referenced, added, is_far):
         sample = RowSample(texts, ["good", "long"], ["ref"] * referenced, "src")
         outliers, findings = find_outlier_systems(sample, aligner)
     assert outliers == [1] * is_far
-    assert [finding.check for finding in findings] == [CheckId.OUTLIER] * is_far
+    assert [finding.kind for finding in findings] == ["outlier"] * is_far
     assert all(re.search("has 1[23][0-9]% of the usual length", one.message) for one in findings)

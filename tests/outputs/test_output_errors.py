@@ -8,17 +8,16 @@ from random import Random
 import pytest
 
 from coverage_eval import compare
+from coverage_eval.checks.check import combine
 from coverage_eval.core.batches import Row, Texts
-from coverage_eval.core.checks import combine_findings
-from coverage_eval.core.errors import CheckId, Finding
-from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.outputs.output_errors import (
     KINDS,
     OutputError,
     OutputErrorFinder,
-    OutputErrors,
     error_findings,
+    find_output_errors,
 )
 from coverage_eval.outputs.parsed_segment import Vocabulary
 from tests.grammar import generate
@@ -194,9 +193,8 @@ def test_findings_count_and_name_the_first_segments():
     )
     dataset_sources = [row.source for row in ROWS]
     assert dataset_sources[len(RIGHTLY_EQUAL) :] == [s for s, _ in PAIRS[len(RIGHTLY_EQUAL) : 600]]
-    named = OutputErrors()
-    Evaluation(dataset, {}, [named]).run()
-    found = named.by_system
+    found = find_output_errors(dataset)
+    assert found == find_output_errors(dataset, jobs=2)
     findings = error_findings(found, 600)
     assert {finding.texts for finding in findings} == {("llm",)}
     empty = [number for number, row in enumerate(ROWS, start=1) if row.kind == "empty"]
@@ -207,7 +205,7 @@ def test_findings_count_and_name_the_first_segments():
         f"{first} and 1 more"
     )
     several = error_findings({"one": found["llm"], "other": found["llm"]}, 600)
-    joined = [item for item in combine_findings(several) if len(item.texts) > 1]
+    joined = [item for item in combine(several) if len(item.texts) > 1]
     assert len(joined) == len(findings) - 1  # a command that strips marks is of one file
     (said,) = (finding.message for finding in joined if "(empty)" in finding.message)
     assert said == (
@@ -219,16 +217,16 @@ def test_findings_count_and_name_the_first_segments():
     assert all(str(*found["llm"][number - 1]) == "empty" for number in empty)
 
 
-@pytest.mark.parametrize("check", [CheckId.UNKNOWN_WORDS, CheckId.BLANK, CheckId.SHIFTED])
+@pytest.mark.parametrize("check", ["unknown-words", "blank", "shifted"])
 @pytest.mark.parametrize("kind", ["untranslated", "empty", "refusal"])
 def test_copies_explain_words_of_another_language_and_empty_outputs_blanks(kind, check):
     """In the output itself, and in no other; nothing explains that lines are shifted."""
     (named,) = error_findings({"llm": {7: [OutputError(kind)]}}, 10)
     others = [Finding.of_text(name, "seen", "look at it", check) for name in ("llm", "good")]
-    (left,) = (f for f in combine_findings([*others, named]) if f.check == check)
+    (left,) = (f for f in combine([*others, named]) if f.kind == check)
     is_explained = (kind, check) in {
-        ("untranslated", CheckId.UNKNOWN_WORDS),
-        ("empty", CheckId.BLANK),
+        ("untranslated", "unknown-words"),
+        ("empty", "blank"),
     }
     assert left.texts == (("good",) if is_explained else ("llm", "good"))
 

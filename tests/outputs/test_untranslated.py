@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.checks.check import check
 from coverage_eval.core.batches import Row, Texts
-from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.core.texts import read_parallel
-from coverage_eval.outputs.output_errors import OutputError, OutputErrorFinder, OutputErrors
+from coverage_eval.outputs.output_errors import OutputError, OutputErrorFinder, find_output_errors
 from coverage_eval.outputs.parsed_segment import ParsedSegment
 from coverage_eval.outputs.shared_runs import MAX_GAP, shared_runs
 from coverage_eval.outputs.untranslated import MAX_RUNS
@@ -140,13 +140,12 @@ def test_shared_runs_are_in_both_texts_and_apart(output, source):
 
 def named(systems: dict[str, list[str]], references: list[str]) -> tuple[dict[str, set[str]], str]:
     """The names of errors by system, and what is said."""
-    errors = OutputErrors()
-    result = Evaluation(Texts.from_lists(systems, references), {}, [errors]).run()
-    kinds = {
-        name: {e.kind for some in own.values() for e in some}
-        for name, own in errors.by_system.items()
-    }
-    return kinds, " ".join(finding.message for finding in result.findings)
+    texts = Texts.from_lists(systems, references)
+    errors = find_output_errors(texts)
+    kinds = {name: {e.kind for some in own.values() for e in some} for name, own in errors.items()}
+    found = check(texts.sample, output_errors=errors)
+    assert found == check(texts.sample)  # it has all segments
+    return kinds, " ".join(finding.message for finding in found)
 
 
 def test_without_a_source_references_tell_the_language():

@@ -11,9 +11,9 @@ import pytest
 import sacrebleu
 
 import coverage_eval as ce
+from coverage_eval.checks.check import check
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.evaluation import Evaluation
 from coverage_eval.quality.sacre import BLEU
 from tests.rows import score_of, statistics_of
 
@@ -76,7 +76,7 @@ def test_ter_of_long_segments_is_refused_at_once():
 def notes(text: str, **settings: str) -> list[str]:
     """What a run on thirty such outputs says of BLEU."""
     texts = Texts.from_lists({"a": [text] * 30}, [text] * 30)
-    findings = Evaluation(texts, {"BLEU": BLEU(**settings)}).run().findings
+    findings = check(texts.sample, [BLEU(**settings)])
     return [item.message for item in findings if "comparable" in item.message]
 
 

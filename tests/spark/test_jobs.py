@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.metric_choice import MetricChoice
+from coverage_eval.comparison.choice import choose_metrics
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.counting import count
 from coverage_eval.core.errors import DataError
 from coverage_eval.coverage.omissions import Omissions
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
@@ -30,7 +31,7 @@ def test_fitted_metrics_say_the_same_in_batches_and_in_one_process(tmp_path):
         texts = {"a": (OUTPUTS * 260 + TARGETS * 260), "src": SOURCES * 520, "ref": TARGETS * 520}
         dataset = Texts.from_lists({"a": texts["a"]}, texts["ref"], texts["src"])
         names = ["rep", "drop", "omissions", "additions"]
-        result = MetricChoice(dataset, aligner, names).evaluate()
+        result = count(dataset, choose_metrics(dataset, aligner, names).metrics, keep_texts=True)
     job = Job("a", (), references=("ref",), source="src").with_fitted(result.fitted)
     job = pickle.loads(pickle.dumps(job))
     batches = pa.table(texts).to_batches(max_chunksize=700)

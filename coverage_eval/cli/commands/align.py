@@ -10,13 +10,15 @@ from itertools import islice
 import click
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.align.checks import AlignmentChecks, why_too_few_pairs
 from coverage_eval.align.gold import AER, LINK_METRICS, check_gold, read_with_gold
 from coverage_eval.align.links import (
     compare_positions,
     look_for_other_positions,
     read_link_pairs,
 )
+from coverage_eval.checks.check import check, check_texts, combine
+from coverage_eval.checks.model import why_too_few_pairs
+from coverage_eval.checks.words import look_for_unsegmented_words
 from coverage_eval.cli.alignment_options import symmetrize_option
 from coverage_eval.cli.click_options import GROUPS, option
 from coverage_eval.cli.command import Group
@@ -33,18 +35,16 @@ from coverage_eval.cli.parameters import InputFile, ModelFile
 from coverage_eval.cli.score_report import SegmentTable, score_report, segment_report
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.checks import OTHER_ORDER, SampledTexts, combine_findings
-from coverage_eval.core.errors import CheckId, Finding
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import Text, file_name
 from coverage_eval.core.lists import DiskList
 from coverage_eval.core.metric import Formula, Statistics
 from coverage_eval.core.progress import progress_bar, split_progress, track
+from coverage_eval.core.sampled_texts import MISALIGNED_LINES, SampledTexts
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import bootstrap_interval
-from coverage_eval.core.text_checks import TextChecks
 from coverage_eval.core.texts import read_parallel
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.core.word_checks import look_for_unsegmented_words
 from fast_align_wrapper import links as word_links
 
 _symmetrize_option = symmetrize_option(GROUPS[0])
@@ -114,12 +114,12 @@ def train(
             progress=training,
         ) as aligner:
             model = aligner.model
-            findings = [*TextChecks().findings(pairs.sample, aligner.tokenizer)]
+            findings = check_texts(pairs.sample, aligner.tokenizer)
             texts = SampledTexts.tokenize(pairs.sample, aligner.tokenizer, aligner.source_tokenizer)
             findings += look_for_unsegmented_words(texts)
             if message := why_too_few_pairs(model):
-                findings.append(Finding(message, check=CheckId.SMALL_MODEL, explains=OTHER_ORDER))
-            echo_findings(combine_findings(findings, pairs.sample.source), strict=strict)
+                findings.append(Finding(message, kind="small-model", suppresses=MISALIGNED_LINES))
+            echo_findings(combine(findings, pairs.sample.source), strict=strict)
             if purpose == "omissions":
                 from coverage_eval.coverage.training import add_omission_data  # slow to import
 
@@ -157,8 +157,7 @@ def apply(
             with progress_bar("aligning") as progress:
                 aligned = track(rows, progress, test_set.sample.size)
                 yield from map(word_links.format_links, aligned)
-            findings = AlignmentChecks(aligner).findings(test_set.sample)
-            findings = combine_findings(findings, test_set.sample.source)
+            findings = check(test_set.sample, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
         print_lines(checked_lines(), output)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.align.settings import AlignerSettings
+from coverage_eval.checks.model import unknown_words_of_result
 from coverage_eval.cli import hints
 from coverage_eval.cli.alignment_options import (
     check_links,
@@ -28,10 +29,10 @@ from coverage_eval.cli.output_options import OutputOptions, options_on_command_l
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
 from coverage_eval.cli.texts import named_by_position, texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
-from coverage_eval.comparison.compare import compare_result
+from coverage_eval.comparison.choice import choose_metrics
+from coverage_eval.comparison.compare import compare_result, count_and_check
 from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
 from coverage_eval.comparison.gate import find_worse, gate_as_dict
-from coverage_eval.comparison.metric_choice import MetricChoice
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.batches import Texts
@@ -43,7 +44,6 @@ from coverage_eval.core.report import Report
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES, SignificanceTest
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import TOKENIZERS
-from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting.saving import ENDINGS as PICTURES
 from coverage_eval.plotting.saving import save_figure
 from coverage_eval.registry import METRICS, metric_class
@@ -119,10 +119,12 @@ def run_comparison(
     lowercase: bool,
     tokenize: str | None,
     keep_texts: bool,
+    every_output: bool = False,
 ) -> Comparison:
     """Check what is asked for, read the texts, align them, count and test.
 
-    The arguments are the options, and ``keep_texts``: whether the result must explain scores.
+    The arguments are the options, ``keep_texts``: whether the result must explain scores, and
+    ``every_output``: whether to look at every output for errors.
 
     Raises:
         click.UsageError: A mistake on the command line, before any file is read.
@@ -150,18 +152,24 @@ def run_comparison(
         _check_tokenizer_options(kinds)
     external_scores = _read_scores(scores, list(systems), lower_is_better, higher_is_better)
     aligner = AlignerSettings(model, ref_links=tuple(ref_links), links=tuple(links))
-    choice = MetricChoice(
-        Texts(systems, ref, src),
-        aligner,
-        metrics,
-        others=external_scores,
-        tokenize=tokenize,
-        lowercase=lowercase,
-        documents=[Documents(tokenize or "none", aligner, jobs=jobs)] if unaligned else [],
-    )
+    texts = Texts(systems, ref, src)
     with progress_bar("comparing") as progress:
-        measuring, testing = split_progress(progress, 9.0, 1.0)
-        result = choice.evaluate(jobs=jobs, keep_texts=keep_texts, progress=measuring)
+        cutting, measuring, testing = split_progress(progress, 4.5 * unaligned, 9.0, 1.0)
+        if unaligned:
+            from coverage_eval.documents.cut_documents import cut  # it imports SciPy
+
+            texts = cut(texts, tokenize or "none", aligner, jobs=jobs, progress=cutting)
+        choice = choose_metrics(
+            texts, aligner, metrics, others=external_scores, tokenize=tokenize, lowercase=lowercase
+        )
+        result = count_and_check(
+            texts,
+            choice,
+            jobs=jobs,
+            keep_texts=keep_texts,
+            every_output=every_output,
+            progress=measuring,
+        )
         comparison = compare_result(
             result, SignificanceTest(resamples=resamples, baseline=baseline)
         )
@@ -340,7 +348,7 @@ def compare(
     if output.output and is_picture:
         save_figure(comparison.plot_differences()[0], output.output)
     else:
-        report = with_findings(report, result.findings, result.features)
+        report = with_findings(report, result.findings, model=unknown_words_of_result(result))
         show(report, output, signatures=signature)  # once nothing can fail any more
     warn(result.findings)
     for item in worse:

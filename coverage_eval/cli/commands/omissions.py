@@ -12,6 +12,8 @@ import click
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner
+from coverage_eval.checks.check import check
+from coverage_eval.checks.model import unknown_words_of
 from coverage_eval.cli.alignment_options import (
     check_links,
     check_unaligned,
@@ -37,10 +39,11 @@ from coverage_eval.cli.parameters import Percentage, TextType
 from coverage_eval.cli.score_report import score_report, segment_report, segment_table
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.evaluation import Evaluation
+from coverage_eval.core.counting import count
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import Text
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.progress import progress_bar
+from coverage_eval.core.progress import progress_bar, split_progress
 from coverage_eval.core.report import (
     HUMAN_FORMATS,
     NUMBER_FORMATS,
@@ -54,8 +57,7 @@ from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.null_scores import estimate_share
 from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
 from coverage_eval.coverage.trust import estimate_recall
-from coverage_eval.documents.feature import Documents
-from coverage_eval.outputs.output_errors import OutputErrors, is_certain
+from coverage_eval.outputs.output_errors import find_output_errors, is_certain
 
 WORST = 5
 """Flagged segments that are shown without --worst."""
@@ -163,20 +165,26 @@ def omissions(
     aligner = Aligner.load(model)
     metric = Additions(aligner) if additions else Omissions(aligner)
     with progress_bar("finding errors") as progress:
+        cutting, finding = split_progress(progress, 1.0 * unaligned, 2.0)
         test_set = Texts({hyp.name: hyp}, ref, src, peers)
-        features = [Documents("none", aligner)] if unaligned else []
-        result = Evaluation(test_set, {metric.name: metric}, features).run(progress)
-    documents = result.of(Documents)
+        known: list[Finding] = []
+        if unaligned:
+            from coverage_eval.documents.cut_documents import cut, document_findings
+
+            test_set = cut(test_set, "none", aligner, progress=cutting)
+            known += document_findings(test_set)
+        result = count(test_set, {metric.name: metric}, keep_texts=True, progress=finding)
+    findings = check(test_set.sample, [metric], known=known)
     evidence = list(result.explanations_of(metric.name))
     reasons = [item.detail["reason"] for item in evidence]
     report = _report(result, output, reasons)
-    cuts = documents.by_output[result.systems[0]] if documents else ()
+    cuts = test_set.documents.get(result.systems[0], ())
     if cuts:
         report = with_passages(report, cuts)
-    refuse_fatal(result.findings, strict=strict)
-    report = with_findings(report, result.findings, result.features)
+    refuse_fatal(findings, strict=strict)
+    report = with_findings(report, findings, model=unknown_words_of(test_set.sample, aligner))
     show(report, output, signatures=signature)
-    warn(result.findings)
+    warn(findings)
     if trust:
         _say_how_many_are_found(result)
     if unaligned:
@@ -185,7 +193,7 @@ def omissions(
     if keep or reject:
         scores = [item.score for item in evidence]
         figures = {"score": scores, "probability": [item.probability for item in evidence]}
-        write_kept(result.texts or test_set, reasons, figures, keep=keep, reject=reject)
+        write_kept(test_set, reasons, figures, keep=keep, reject=reject)
     if fail_above is not None:
         _close_gate(result, evidence, fail_above)
 
@@ -266,21 +274,21 @@ def _judge_without_model(
 
     There is no probability, because other outputs may leave text out.
     """
-    output_errors = OutputErrors()
-    result = Evaluation(test_set, {}, [output_errors], keep_texts=True).run()
-    echo_findings(result.findings, strict=strict)
-    (errors,) = output_errors.by_system.values()
+    output_errors = find_output_errors(test_set)
+    echo_findings(check(test_set.sample, output_errors=output_errors), strict=strict)
+    (errors,) = output_errors.values()
+    segments = test_set.sample.size
     certain = {n: found for n, found in errors.items() if is_certain(found)}
-    reasons = ["; ".join(map(str, certain.get(n, ()))) for n in range(result.segments)]
-    message = f"{len(certain)} of {result.segments} segments have an error that needs no model"
+    reasons = ["; ".join(map(str, certain.get(n, ()))) for n in range(segments)]
+    message = f"{len(certain)} of {segments} segments have an error that needs no model"
     if certain:
         message += f" ({_count_kinds(filter(None, reasons))})"
     message += "; without --model, no omissions are looked for"
     if keep or reject:
-        write_kept(result.texts or test_set, reasons, {}, keep=keep, reject=reject)
+        write_kept(test_set, reasons, {}, keep=keep, reject=reject)
     if fail_above is not None:
         message += f"; limit {fail_above:g}%"
-        if len(certain) > fail_above / 100 * result.segments:
+        if len(certain) > fail_above / 100 * segments:
             _fail(message, [index + 1 for index in certain])
     say(message)
 

@@ -48,7 +48,7 @@ def report(
     """
     files = _by_system(maps, list(asked["systems"])) if maps else {}
     attention = {name: read_maps(file) for name, file in files.items()}
-    comparison = run_comparison(keep_texts=True, **asked)
+    comparison = run_comparison(keep_texts=True, every_output=True, **asked)
     refuse_fatal(comparison.result.findings, strict=strict)
     try:
         command = shlex.join(["coverage-eval", *(click.get_current_context().obj or ())])

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from coverage_eval.checks.check import check
+from coverage_eval.checks.model import unknown_words_of
 from coverage_eval.cli.kept_rows import write_kept
 from coverage_eval.cli.output import refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import ScoreOutputOptions
 from coverage_eval.cli.score_report import score_report, segment_report, segment_table
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.evaluation import Evaluation
-from coverage_eval.core.features import Feature
+from coverage_eval.core.counting import count
+from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import Text
 from coverage_eval.core.progress import progress_bar
-from coverage_eval.outputs.output_errors import OutputErrors
+from coverage_eval.outputs.output_errors import find_output_errors
 from coverage_eval.registry import make_metric
 
 
@@ -47,17 +49,18 @@ def score(
         output: Where the score is printed, and how.
         **settings: The settings of the metric; others are ignored.
     """
-    metric = make_metric(name, settings)
-    features: list[Feature] = [OutputErrors(settings.get("aligner"))]
-    if unaligned:
-        from coverage_eval.documents.feature import Documents
-
-        tokenize = settings.get("tokenize") or "none"
-        features.insert(0, Documents(tokenize, settings.get("aligner"), jobs=jobs))
+    metric, aligner = make_metric(name, settings), settings.get("aligner")
     texts = Texts({hyp.name: hyp}, ref, src)
-    evaluation = Evaluation(texts, {name: metric}, features, jobs, keep_texts=output.by_segment)
+    known: list[Finding] = []
+    if unaligned:
+        from coverage_eval.documents.cut_documents import cut, document_findings
+
+        texts = cut(texts, settings.get("tokenize") or "none", aligner, jobs=jobs)
+        known += document_findings(texts)
     with progress_bar(f"computing {metric.name}") as progress:
-        result = evaluation.run(progress)
+        result = count(
+            texts, {name: metric}, jobs=jobs, keep_texts=output.by_segment, progress=progress
+        )
     if output.by_segment:
         report = segment_report(
             result.score(name),
@@ -67,10 +70,15 @@ def score(
         )
     else:
         report = score_report([result.score(name, resamples=output.resamples)])
-    refuse_fatal(result.findings, strict=strict)
-    show(with_findings(report, result.findings, result.features), output)
-    warn(result.findings)
+    output_errors = None
+    if keep or reject:  # they judge every output
+        output_errors = find_output_errors(texts, aligner, jobs=jobs)
+    findings = check(texts.sample, [metric], known=known, output_errors=output_errors)
+    refuse_fatal(findings, strict=strict)
+    known_words = unknown_words_of(texts.sample, aligner) if aligner else None
+    show(with_findings(report, findings, model=known_words), output)
+    warn(findings)
     if keep or reject:
         scores = result.segment_scores(name)
         reasons = [f"{metric.name}: {score:g}" if score else "" for score in scores]
-        write_kept(result.texts or texts, reasons, {name: scores}, keep=keep, reject=reject)
+        write_kept(texts, reasons, {name: scores}, keep=keep, reject=reject)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from coverage_eval.align.checks import AlignmentChecks
+from coverage_eval.checks.model import unknown_words_of_result
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.evidence import (
     flagged_segments,
@@ -36,17 +36,17 @@ from coverage_eval.comparison.table import (
     comparison_table,
 )
 from coverage_eval.comparison.verdict import decide
-from coverage_eval.core.checks import percent
 from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS
 from coverage_eval.core.report import Table
+from coverage_eval.core.sampled_texts import percent
 from coverage_eval.coverage.trust import trust_sentences
-from coverage_eval.documents.feature import Documents
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
+    from coverage_eval.documents.segmentation import Segmentation
 
 MAX_OUTPUTS = 1_000_000
 """The most outputs of segments in a report; with more, browsers open it too slowly."""
@@ -128,8 +128,8 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     result, systems = comparison.result, list(comparison.rows)
     documents: dict[str, list[ViewedDocument]] = {}
     left_out = 0
-    if matched := result.of(Documents):
-        documents, left_out = _viewed_documents(matched, systems)
+    if result.texts and result.texts.documents:
+        documents, left_out = _viewed_documents(result.texts.documents, systems)
     names = {system: f"⟦{number}⟧" for number, system in enumerate(systems)}
     ending = shared_ending(systems)
     labels = {system: system.removesuffix(ending) for system in systems}
@@ -174,13 +174,13 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
 
 
 def _viewed_documents(
-    matched: Documents, systems: Sequence[str]
+    matched: Mapping[str, Sequence[Segmentation]], systems: Sequence[str]
 ) -> tuple[dict[str, list[ViewedDocument]], int]:
     """The first documents of each system, and how many are left out."""
     documents: dict[str, list[ViewedDocument]] = {}
     lines = left_out = 0
     for system in systems:
-        for document in matched.by_output.get(system, ()):
+        for document in matched.get(system, ()):
             lines += len(document.source)
             if lines <= MAX_LINES:
                 documents.setdefault(system, []).append(ViewedDocument.of(document))
@@ -195,8 +195,7 @@ def _worth(comparison: Comparison) -> str:
     if comparison.trust:
         finds = " and ".join(trust.finds for trust in comparison.trust.values())
         clauses.append(f"This model {finds}")
-    checks = comparison.result.of(AlignmentChecks)
-    unknown = max(checks.unknown_words.values(), default=0.0) if checks else 0.0
+    unknown = max(unknown_words_of_result(comparison.result).values(), default=0.0)
     if unknown >= FEW_UNKNOWN:
         model = "it" if clauses else "the model"
         clauses.append(f"{percent(unknown)} of the words are unknown to {model}")
@@ -279,11 +278,9 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     if comparison.trust:
         yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
-    checks = result.of(AlignmentChecks)
-    if checks and checks.unknown_words:
+    if unknown := unknown_words_of_result(result):
         shares = [
-            f"{name.replace('_', ' ')}: {100 * share:.1f}%"
-            for name, share in checks.unknown_words.items()
+            f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in unknown.items()
         ]
         yield "Words that the aligner's model does not know", shares, ()
     messages = [finding.message for finding in result.findings]

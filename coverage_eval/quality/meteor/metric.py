@@ -286,12 +286,16 @@ class METEOR(TextMetric):
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
 
-    def fit(self, sample: RowSample) -> FittedMETEOR:
-        """Return what counts, which doubts texts that are not English, or not tokenised."""
+    def check(self, sample: RowSample) -> Sequence[Finding]:
+        """Doubts about texts that are not English, or not tokenised."""
         findings = check_english(sample)
         if not self.norm:
             findings += check_tokenised(sample, ", or type 'meteor' with --norm")
-        return FittedMETEOR(self, findings)
+        return findings
+
+    def fit(self, sample: RowSample) -> FittedMETEOR:  # noqa: ARG002 (it adapts to no text)
+        """Return what counts."""
+        return FittedMETEOR(self)
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -309,7 +313,6 @@ class FittedMETEOR(Fitted):
     """METEOR of some texts."""
 
     metric: METEOR
-    findings: Sequence[Finding]
 
     @cached_property
     def index(self) -> Path | None:

@@ -116,9 +116,13 @@ class NLTKMeteor(TextMetric):
             "wordnet": f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
         }
 
-    def fit(self, sample: RowSample) -> FittedNLTKMeteor:
-        """Return what counts, which doubts texts that are not English, or not tokenised."""
-        return FittedNLTKMeteor(self, check_english(sample) + check_tokenised(sample))
+    def check(self, sample: RowSample) -> Sequence[Finding]:
+        """Doubts about texts that are not English, or not tokenised."""
+        return check_english(sample) + check_tokenised(sample)
+
+    def fit(self, sample: RowSample) -> FittedNLTKMeteor:  # noqa: ARG002 (it adapts to no text)
+        """Return what counts."""
+        return FittedNLTKMeteor(self)
 
 
 @dataclass(eq=False)
@@ -126,7 +130,6 @@ class FittedNLTKMeteor(Fitted):
     """NLTK's METEOR of some texts."""
 
     metric: NLTKMeteor
-    findings: Sequence[Finding]
 
     def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""

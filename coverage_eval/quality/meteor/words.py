@@ -24,10 +24,10 @@ from pathlib import Path
 from string import punctuation
 
 from coverage_eval.core.batches import RowSample
-from coverage_eval.core.checks import SampledTexts
-from coverage_eval.core.errors import CheckId, DataError, Finding, MissingDependencyError
+from coverage_eval.core.errors import DataError, Finding, MissingDependencyError
+from coverage_eval.core.sampled_texts import SampledTexts
 from coverage_eval.core.tokenizers import UNSPACED_CHARACTER, tokenize
-from coverage_eval.core.word_checks import why_untokenised
+from coverage_eval.core.word_splitting import why_untokenised
 
 _INSTALL = "pip install 'coverage-eval[meteor]'"
 
@@ -301,7 +301,7 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
     if 0 < unspaced >= len(words) / 3:
         message = f"a script without spaces; {FOR_ENGLISH}"
         names = sample.references
-        return (Finding(f"{', '.join(names)}: {message}", texts=names),)
+        return (Finding(f"{', '.join(names)}: {message}", texts=names, kind="unfit"),)
     # The ending 's does not count: other languages have it too.
     function_words = read_function_words() - {"s"}
     functions = sum(word in function_words for word in words)
@@ -312,7 +312,7 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
         f"{FOR_ENGLISH}"
     )
     references = sample.references
-    return (Finding(f"{', '.join(references)}: {message}", texts=references),)
+    return (Finding(f"{', '.join(references)}: {message}", texts=references, kind="unfit"),)
 
 
 def check_tokenised(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:
@@ -327,5 +327,5 @@ def check_tokenised(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:
     labels = {text.name: label for text in texts if (label := why_untokenised(text))}
     advice = f"METEOR counts what is between spaces: tokenise all texts alike{remedy}"
     return tuple(
-        Finding.of_text(name, label, advice, CheckId.UNTOKENISED) for name, label in labels.items()
+        Finding.of_text(name, label, advice, "untokenised") for name, label in labels.items()
     )

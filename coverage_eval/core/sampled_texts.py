@@ -1,27 +1,15 @@
-"""Checks of texts: a wrong file must not give a plausible number.
-
-A wrong file (another tokeniser, lines out of step, the source instead of the output, a model of
-another language) seldom stops a score: it changes the score, often for the better. A check looks at
-a sample of the texts and says in one line what it saw and what to do. Each feature has the checks
-of what it knows: :mod:`coverage_eval.core.text_checks` those of texts beside each other,
-:mod:`coverage_eval.align.checks` those of models and links. Here is what they share.
-
-The thresholds were set on a corpus of image descriptions, a corpus of short sentences, outputs of
-real systems, and the same texts damaged in each of these ways; the comment at each threshold gives
-the figures for sound and for damaged text.
-"""
+"""The texts of a sample, split into words, for checks and for metrics that adapt to texts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby
 from typing import TypeAlias
 
 from coverage_eval.core.batches import BLOCK_ROWS, RowSample
-from coverage_eval.core.errors import CheckId, Finding
 from coverage_eval.core.tokenizers import Segment
 
 TokenizedText: TypeAlias = Sequence[Sequence[str]]
@@ -33,10 +21,10 @@ TokenizerFunction: TypeAlias = Callable[[Segment], Sequence[str]]
 MIN_SEGMENTS = 20
 """With fewer segments, shares mean little."""
 
-OTHER_ORDER = frozenset({CheckId.SHIFTED, CheckId.REORDERED, CheckId.OUT_OF_STEP})
+MISALIGNED_LINES = frozenset({"shifted", "reordered", "out-of-step"})
 """Line N of a text does not belong to line N of another."""
 
-MISFITS = OTHER_ORDER | {CheckId.UNKNOWN_WORDS, CheckId.OTHER_WORDS}
+SIGNS_OF_WRONG_FILE = MISALIGNED_LINES | {"unknown-words", "other-words"}
 """What is found, too, in a text that is not the one that was meant, or has other words."""
 
 
@@ -151,95 +139,6 @@ class SampledTexts:
                     for start in range(0, len(segments), MIN_SEGMENTS)
                 ]
         return [rows for rows in blocks if len(rows) >= MIN_SEGMENTS]
-
-
-@dataclass(frozen=True)
-class Check:
-    """A look at texts, and what it needs to see anything; without that it is not entered.
-
-    Attributes:
-        look: Gives what it finds in some texts, each finding in one text; checks of a model also
-            take the model.
-        min_segments: Segments of the sample.
-        min_tokens: Tokens of the longest text.
-        needs_references: Whether it compares with a reference.
-        needs_source: Whether it compares with the source.
-    """
-
-    look: Callable[..., Iterable[Finding]]
-    min_segments: int = 1
-    min_tokens: int = 0
-    needs_references: bool = False
-    needs_source: bool = False
-
-
-def run_checks(checks: Iterable[Check], texts: SampledTexts, *model: object) -> list[Finding]:
-    """What checks find in texts that have what they need.
-
-    Args:
-        checks: The checks.
-        texts: The texts.
-        *model: The model, if the checks look at it.
-    """
-    found: list[Finding] = []
-    longest = max((text.token_count for text in texts.all), default=0)
-    for check in checks:
-        if len(texts.lines) < check.min_segments or longest < check.min_tokens:
-            continue
-        if check.needs_references and not texts.references:
-            continue
-        if check.needs_source and texts.source is None:
-            continue
-        found += check.look(texts, *model)
-    return found
-
-
-MAX_NAMED_TEXTS = 3
-"""Texts with the same trouble of which a message says it; of more, it names two."""
-
-
-def combine_findings(findings: Iterable[Finding], source: str | None = None) -> list[Finding]:
-    """Leave out what others explain, and join what one check says of several texts.
-
-    Args:
-        findings: What all features found.
-        source: The name of the source: what is wrong with it explains findings in any text.
-
-    Returns:
-        The findings, the most serious first.
-    """
-    kept: list[Finding] = []
-    for finding in sorted(dict.fromkeys(findings), key=lambda item: max(item.check or 0, 0)):
-        names = {source, *finding.texts}
-        if not any(
-            finding.check in other.explains and (not other.texts or names & set(other.texts))
-            for other in kept
-        ):
-            kept.append(finding)
-    alike: dict[Hashable, list[Finding]] = {}
-    for finding in kept:
-        key = (finding.check, finding.severity, finding.advice) if finding.advice else finding
-        alike.setdefault(key, []).append(finding)
-    joined = [_join(group) if len(group) > 1 else group[0] for group in alike.values()]
-    return sorted(joined, key=lambda finding: finding.severity)
-
-
-def _join(findings: Sequence[Finding]) -> Finding:
-    """One finding for all texts in which the same was found; the first of each text counts."""
-    first = findings[0]
-    labels: dict[str, str] = {}
-    for finding in findings:
-        for text, label in zip(finding.texts, finding.labels, strict=False):
-            labels.setdefault(text, label)
-    if len(labels) < 2:
-        return first
-    listed = [f"{text} ({label})" for text, label in labels.items()]
-    if len(listed) > MAX_NAMED_TEXTS:
-        listed = [*listed[:2], f"and {len(listed) - 2} more texts"]
-    message = ", ".join(listed)
-    return first._replace(
-        message=f"{message}: {first.advice}", texts=tuple(labels), labels=tuple(labels.values())
-    )
 
 
 def percent(share: float) -> str:

@@ -1,6 +1,6 @@
 """Whether line N of one text belongs to line N of another, as words and lengths show.
 
-:func:`judge_order` also judges what a model shows, in :mod:`coverage_eval.align.checks`.
+:func:`judge_order` also judges what a model shows, in :mod:`coverage_eval.checks.model`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise, takewhile
 
 from coverage_eval.core.batches import BLOCK_ROWS
-from coverage_eval.core.checks import MIN_SEGMENTS, SampledText, SampledTexts
-from coverage_eval.core.errors import CheckId, Finding, Severity
+from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS, SampledText, SampledTexts
 
 NO_RELATION = 0.03
 """How much better a line fits its own reference than those around it: 1 for a perfect hypothesis,
@@ -43,7 +43,7 @@ def look_for_other_order(texts: SampledTexts) -> Iterator[Finding]:
     first, *others = [*texts.references, *texts.hypotheses]
     for text in others:
         lags = _lags_of_words(texts.blocks, text, first)
-        yield from judge_order(texts.lines, text, first, lags, unrelated=CheckId.OUT_OF_STEP)
+        yield from judge_order(texts.lines, text, first, lags, unrelated="out-of-step")
 
 
 def _lags_of_words(blocks: Sequence[list[int]], text: SampledText, other: SampledText) -> Lags:
@@ -90,7 +90,7 @@ def judge_order(
     text: SampledText,
     other: SampledText,
     lags: Lags,
-    unrelated: CheckId = CheckId.REORDERED,
+    unrelated: str = "reordered",
 ) -> Iterator[Finding]:
     """What is wrong with the order of a text's lines, if anything is.
 
@@ -118,20 +118,20 @@ def judge_order(
             text.name,
             f"line N fits line N{lag:+d} of {other.name} better than line N, {where}",
             "lines are shifted: find the missing or extra line",
-            CheckId.SHIFTED,
+            "shifted",
             Severity.FATAL,
-            explains={CheckId.OUT_OF_STEP},
+            suppresses={"out-of-step"},
         )
         return
-    check = unrelated if 2 * len(bad) >= len(lags) else CheckId.OUT_OF_STEP
-    is_certain = check == CheckId.REORDERED
+    check = unrelated if 2 * len(bad) >= len(lags) else "out-of-step"
+    is_certain = check == "reordered"
     yield Finding.of_text(
         text.name,
         f"fits its own line of {other.name} no better than the lines around it, {where}",
         _OTHER_ORDER,
         check,
         Severity.FATAL if is_certain else Severity.WARNING,
-        explains={CheckId.OUT_OF_STEP} if is_certain else (),
+        suppresses={"out-of-step"} if is_certain else (),
     )
 
 
@@ -176,5 +176,5 @@ def look_for_other_lengths(texts: SampledTexts) -> Iterator[Finding]:
                 target.name,
                 f"long lines of {source.name} do not have long translations",
                 _OTHER_ORDER,
-                CheckId.OUT_OF_STEP,
+                "out-of-step",
             )

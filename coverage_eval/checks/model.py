@@ -1,105 +1,77 @@
-"""Checks of what an aligner needs: a model that knows the texts, and links.
-
-A model also shows whether line N of the target belongs to line N of the source.
-"""
+"""Checks of texts beside a model: whether it knows their words, and whether lines fit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from coverage_eval.align.aligner import Aligner, ExternalLinks, ModelAligner
-from coverage_eval.align.links import look_for_other_positions
-from coverage_eval.align.model_text import (
-    ALIGNED_SINK,
-    OTHER_TOKENS,
-    tokenized_by_user,
-    why_not_tokenised,
-)
-from coverage_eval.align.rows import SIDES
+from coverage_eval.checks.line_order import LAGS, judge_order
 from coverage_eval.core.batches import RowSample
-from coverage_eval.core.checks import (
+from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.result import Result
+from coverage_eval.core.sampled_texts import (
     MIN_SEGMENTS,
-    MISFITS,
-    OTHER_ORDER,
-    Check,
+    MISALIGNED_LINES,
+    SIGNS_OF_WRONG_FILE,
     SampledText,
     SampledTexts,
     TokenizedText,
     percent,
     quote_token,
-    run_checks,
 )
-from coverage_eval.core.errors import CheckId, Finding, Severity
-from coverage_eval.core.line_order import LAGS, judge_order
-from coverage_eval.core.text_checks import LENGTH_CHECKS, WORD_CHECKS, WRITTEN_CHECKS, TextChecks
-from coverage_eval.core.tokenizers import Tokenizer, tokenize
-from coverage_eval.core.word_checks import look_for_unsegmented_words
 
-if TYPE_CHECKING:  # importing the aligner takes longer than the checks
+if TYPE_CHECKING:
+    from coverage_eval.align.aligner import Aligner
     from fast_align_wrapper import FastAlign
 
+# Scores of text alone are checked by the same table, so the aligner is imported where it is used.
 
-@dataclass(eq=False)
-class AlignmentChecks(TextChecks):
-    """Looks for mistakes in texts that are aligned.
+SIDES = ("source", "target")
 
-    Attributes:
+
+def unknown_words_of(sample: RowSample, aligner: Aligner | None) -> dict[str, float]:
+    """How well a model knows the texts of a sample, as :func:`unknown_words` says; empty without.
+
+    Args:
+        sample: A sample of the texts.
         aligner: What aligns them.
-        unknown_words: How well a model knows the texts, as :func:`unknown_words` says.
     """
+    from coverage_eval.align.aligner import ModelAligner
 
-    aligner: Aligner
-    unknown_words: dict[str, float] = field(default_factory=dict, init=False)
-
-    def findings(self, sample: RowSample, tokenizer: Tokenizer | None = None) -> list[Finding]:
-        """Return what looks wrong, by the model, too; each finding is in one text.
-
-        Args:
-            sample: A sample of the texts.
-            tokenizer: Splits them into the words that are counted; by default the aligner's.
-
-        Raises:
-            AlignerError: The aligner failed.
-        """
-        aligner, split = self.aligner, tokenizer or self.aligner.tokenizer
-        # Both sides are compared in the same case, whatever the model's case.
-        split_source = replace(aligner.source_tokenizer, lowercase=split.lowercase)
-        texts = SampledTexts.tokenize(sample, split, split_source)
-        texts = replace(texts, has_tokenizer=tokenizer is not None)
-        found = run_checks(WRITTEN_CHECKS, SampledTexts.tokenize(sample, tokenize, tokenize))
-        found += run_checks([*WORD_CHECKS, Check(look_for_unsegmented_words)], texts)
-        if isinstance(aligner, ModelAligner) and sample.source is not None:
-            of_model = SampledTexts.tokenize(sample, aligner.tokenizer, aligner.source_tokenizer)
-            found += run_checks(MODEL_CHECKS, of_model, aligner.model)
-            self.unknown_words = unknown_words(aligner.model, of_model)
-            self.details = {"model": self.unknown_words}
-            return found
-        found += run_checks(LENGTH_CHECKS, texts)
-        if isinstance(aligner, ExternalLinks):
-            found += look_for_links(aligner)
-        return found
+    if not isinstance(aligner, ModelAligner) or sample.source is None:
+        return {}
+    texts = SampledTexts.tokenize(sample, aligner.tokenizer, aligner.source_tokenizer)
+    return unknown_words(aligner.model, texts)
 
 
-def look_for_links(aligner: ExternalLinks) -> Iterator[Finding]:
+def unknown_words_of_result(result: Result) -> dict[str, float]:
+    """As :func:`unknown_words_of`, for the model of a result's metrics."""
+    from coverage_eval.align.aligner import aligner_of
+
+    aligner = aligner_of(result.metrics.values())
+    return {} if result.texts is None else unknown_words_of(result.texts.sample, aligner)
+
+
+def look_for_links(aligner: Aligner) -> Iterator[Finding]:
     """Texts of links that count from 1, or without a single link: no word would be covered."""
-    for text in aligner.link_texts:
+    from coverage_eval.align.links import look_for_other_positions
+
+    for text in getattr(aligner, "link_texts", ()):  # a model has no files of links
         # The papers' script skips lines of markup; for others, they are errors when links are read.
         rows = (links for _, links in text.parsed(skipped="<"))
         yield from look_for_other_positions(rows, text.name)
         if not any(map(str.strip, text.lines())):
             yield Finding.of_text(
-                text.name, "no line has a link", "is it the right file?", CheckId.NO_LINKS
+                text.name, "no line has a link", "is it the right file?", "no-links"
             )
 
 
 # What the model knows
 
-_OF_WRONG_SIDE = MISFITS | {CheckId.WRONG_MODEL, CheckId.FOREIGN_OUTPUT}
+_OF_WRONG_SIDE = SIGNS_OF_WRONG_FILE | {"wrong-model", "foreign-output"}
 """What is also found in a text that is not split as the model's, or is on the wrong side."""
 
 MIN_PAIRS = 50
@@ -110,7 +82,7 @@ def look_for_training(_: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """A model that was trained on almost nothing."""
     if label := why_too_few_pairs(model):
         advice = "a few thousand pairs of the same kind of text are enough"
-        yield Finding.of_text("", label, advice, CheckId.SMALL_MODEL, explains=OTHER_ORDER)
+        yield Finding.of_text("", label, advice, "small-model", suppresses=MISALIGNED_LINES)
 
 
 def why_too_few_pairs(model: FastAlign) -> str | None:
@@ -123,6 +95,8 @@ def why_too_few_pairs(model: FastAlign) -> str | None:
 
 def look_for_other_tokens(texts: SampledTexts, model: FastAlign) -> Iterator[Finding]:
     """Text that is not tokenised, for a model of text that the user tokenised."""
+    from coverage_eval.align.model_text import OTHER_TOKENS, tokenized_by_user, why_not_tokenised
+
     by_user = dict(zip(SIDES, tokenized_by_user(model), strict=True))
     for text, side in _sides(texts):
         if by_user[side] and (label := why_not_tokenised(text)):
@@ -130,9 +104,9 @@ def look_for_other_tokens(texts: SampledTexts, model: FastAlign) -> Iterator[Fin
                 text.name,
                 label,
                 OTHER_TOKENS,
-                CheckId.OTHER_TOKENS,
+                "other-tokens",
                 Severity.FATAL,
-                explains=_OF_WRONG_SIDE | {CheckId.UNTOKENISED},
+                suppresses=_OF_WRONG_SIDE | {"untokenised"},
             )
 
 
@@ -194,9 +168,9 @@ def look_for_swapped_sides(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
             source.name,
             f"the model knows its words, and those of {target.name}, as the other language's",
             "swap source and target, or give the model of the other direction",
-            CheckId.SWAPPED_SIDES,
+            "swapped-sides",
             Severity.FATAL,
-            explains=_OF_WRONG_SIDE,
+            suppresses=_OF_WRONG_SIDE,
         )
 
 
@@ -247,24 +221,24 @@ def look_for_unknown_words(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
         is_foreign = text in texts.hypotheses and 1 - unknown[text] < WRONG_MODEL * max_known
         if is_wrong_model:
             yield Finding.of_text(
-                text.name, label, _WHICH_MODEL, CheckId.WRONG_MODEL, Severity.FATAL, MISFITS
+                text.name, label, _WHICH_MODEL, "wrong-model", Severity.FATAL, SIGNS_OF_WRONG_FILE
             )
         elif is_foreign:
             yield Finding.of_text(
                 text.name,
                 label,
                 "check its language and its tokeniser, for its low scores mean nothing",
-                CheckId.FOREIGN_OUTPUT,
-                Severity.UNUSABLE,
-                MISFITS,
+                "foreign-output",
+                Severity.WARNING,
+                SIGNS_OF_WRONG_FILE,
             )
         else:
             yield Finding.of_text(
                 text.name,
                 label,
                 _WHICH_MODEL,
-                CheckId.UNKNOWN_WORDS,
-                explains={CheckId.REORDERED, CheckId.OUT_OF_STEP},
+                "unknown-words",
+                suppresses={"reordered", "out-of-step"},
             )
 
 
@@ -371,16 +345,8 @@ def _log_probabilities(
     pairs: Sequence[tuple[int, int]],
 ) -> Iterator[float]:
     """The natural logarithm of the probability of each pair's target given its source."""
+    from coverage_eval.align.model_text import ALIGNED_SINK
+
     sink = [ALIGNED_SINK] if model.manifest.notes.get("sink") else []
     tokens = (([*sources[i], *sink], targets[j]) for i, j in pairs)
     return (score or 0.0 for score in model.scores(tokens))
-
-
-MODEL_CHECKS = (
-    Check(look_for_training),
-    Check(look_for_other_tokens, MIN_SEGMENTS),
-    Check(look_for_swapped_sides, min_tokens=MIN_TOKENS),
-    Check(look_for_unknown_words, MIN_SEGMENTS),
-    Check(look_for_other_order, MIN_SEGMENTS),
-)
-"""Checks of texts that have a source, in a model's own tokens, and of the model."""

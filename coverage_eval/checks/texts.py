@@ -1,8 +1,7 @@
 """Checks of texts by themselves and beside each other, without a model.
 
-:mod:`coverage_eval.core.word_checks` has those of how they are split into words.
-
-Checks that compare shares need at least twenty segments.
+:mod:`coverage_eval.checks.words` has those of how they are split into words. Checks that compare
+shares need at least twenty segments.
 """
 
 from __future__ import annotations
@@ -10,34 +9,18 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from math import fsum
 from unicodedata import normalize
 
-from coverage_eval.core.batches import RowSample
-from coverage_eval.core.checks import (
+from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.sampled_texts import (
     MIN_SEGMENTS,
-    MISFITS,
-    Check,
+    SIGNS_OF_WRONG_FILE,
     SampledText,
     SampledTexts,
     percent,
     quote_token,
-    run_checks,
-)
-from coverage_eval.core.errors import CheckId, Finding, Severity
-from coverage_eval.core.features import Feature
-from coverage_eval.core.line_order import (
-    MIN_LENGTHS,
-    look_for_other_lengths,
-    look_for_other_order,
-)
-from coverage_eval.core.tokenizers import Tokenizer, tokenize
-from coverage_eval.core.word_checks import (
-    look_for_attached_punctuation,
-    look_for_other_words,
-    look_for_subwords,
 )
 
 # Blank and very short outputs
@@ -74,9 +57,8 @@ def look_for_little_text(texts: SampledTexts) -> Iterator[Finding]:
                 text.name,
                 label,
                 "an output that says little has few errors to count, so low scores mean nothing",
-                CheckId.SAYS_LITTLE,
-                Severity.UNUSABLE,
-                explains={CheckId.BLANK},
+                "too-short",
+                suppresses={"blank"},
             )
 
 
@@ -92,7 +74,7 @@ def look_for_blanks(texts: SampledTexts) -> Iterator[Finding]:
                 text.name,
                 f"{count} where other texts have words, {first}",
                 "they have no errors to count, so find out why the system gave no output",
-                CheckId.BLANK,
+                "blank",
             )
 
 
@@ -168,7 +150,7 @@ def _expected_length(texts: SampledTexts, text: SampledText) -> tuple[str, float
 
 _WHICH_FILE = "check that each is the file you meant"
 
-_OF_WRONG_TEXT = MISFITS | {CheckId.FOREIGN_OUTPUT}
+_OF_WRONG_TEXT = SIGNS_OF_WRONG_FILE | {"foreign-output"}
 """What is also found in a text that is another one than the user meant."""
 
 NEARER_SOURCE = 0.25
@@ -194,8 +176,8 @@ def look_for_copies(texts: SampledTexts) -> Iterator[Finding]:
                 text.name,
                 f"{label}, {percent(to_reference)} in {reference.name}",
                 "check that it is a translation",
-                CheckId.COPY,
-                explains=_OF_WRONG_TEXT,
+                "copy",
+                suppresses=_OF_WRONG_TEXT,
             )
 
 
@@ -216,9 +198,9 @@ def look_for_equal_texts(texts: SampledTexts) -> Iterator[Finding]:
             continue
         outputs = [text for text in equal if text in texts.hypotheses]
         are_outputs = len(outputs) == len(equal)
-        check, named = CheckId.EQUAL, equal[:1]
+        check, named = "equal", equal[:1]
         if outputs and any(text in texts.references for text in equal):
-            check, named = CheckId.SAME_AS_REFERENCE, outputs
+            check, named = "same-as-reference", outputs
         for text in named:
             others = " and ".join(other.name for other in equal if other is not text)
             yield Finding.of_text(
@@ -227,7 +209,7 @@ def look_for_equal_texts(texts: SampledTexts) -> Iterator[Finding]:
                 _WHICH_FILE,
                 check,
                 Severity.NOTE if are_outputs else Severity.WARNING,
-                explains=() if are_outputs else _OF_WRONG_TEXT | {CheckId.COPY},
+                suppresses=() if are_outputs else _OF_WRONG_TEXT | {"copy"},
             )
 
 
@@ -257,12 +239,12 @@ def look_for_case(texts: SampledTexts) -> Iterator[Finding]:
             name,
             f"no capital letters, but {' and '.join(with_capitals)} has them",
             "lower-case all texts or none",
-            CheckId.CASE,
+            "case",
         )
 
 
-MIN_STRANGE = 0.002
-"""Smallest share of tokens with strange characters."""
+MIN_UNUSUAL = 0.002
+"""Smallest share of tokens with unusual characters."""
 
 FAR_MORE = 5
 """How many times the share of another text that must be: escaped corpora have twice as many escapes
@@ -294,72 +276,44 @@ _CHARACTERS: tuple[tuple[Callable[[str], object], str, str], ...] = (
 
 def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
     """Strange characters in one text that another hardly has, so that equal words are unequal."""
-    for is_strange, what, advice in _CHARACTERS:
-        strange = {
-            text: [token for token in text.counts if is_strange(token)] for text in texts.all
+    for is_unusual, what, advice in _CHARACTERS:
+        found_in = {
+            text: [token for token in text.counts if is_unusual(token)] for text in texts.all
         }
         numbers = {
-            text: sum(text.counts[token] for token in found) for text, found in strange.items()
+            text: sum(text.counts[token] for token in found) for text, found in found_in.items()
         }
         least = min((n / max(text.token_count, 1) for text, n in numbers.items()), default=0)
         for text, number in numbers.items():
             share = number / max(text.token_count, 1)
-            if number >= 3 and share >= max(MIN_STRANGE, FAR_MORE * least):
-                example = f"such as {strange[text][0][:40]!a}, have {what}"
+            if number >= 3 and share >= max(MIN_UNUSUAL, FAR_MORE * least):
+                example = f"such as {found_in[text][0][:40]!a}, have {what}"
                 label = f"{percent(share)} of the tokens, {example}"
-                yield Finding.of_text(text.name, label, advice, CheckId.CHARACTERS)
+                yield Finding.of_text(text.name, label, advice, "characters")
 
 
-def look_for_missing_references(sample: RowSample) -> Iterator[Finding]:
-    """References that are blank, beside others or alone; counted in the whole text."""
-    for name, number in sample.missing.items():
-        yield Finding.of_text(
-            name,
-            f"blank in {number:,} of {sample.size:,} segments",
-            "where another reference has words, only that one counts",
-        )
-    if sample.unreferenced:
+def look_for_missing_references(texts: SampledTexts) -> Iterator[Finding]:
+    """References that are blank, beside others or alone."""
+    rows = range(len(texts.lines))
+    words = {text: [bool(text.words[row]) for row in rows] for text in texts.references}
+    for text, known in words.items():
+        number = sum(not known[row] and any(of[row] for of in words.values()) for row in rows)
+        if number:
+            yield Finding.of_text(
+                text.name,
+                f"blank in {number:,} of {len(rows):,} segments",
+                "where another reference has words, only that one counts",
+            )
+    number = sum(
+        not any(of[row] for of in words.values())
+        and any(text.words[row] for text in texts.hypotheses)
+        for row in rows
+    )
+    if words and number:
+        names = tuple(text.name for text in texts.references)
         yield Finding(
-            f"{' and '.join(sample.references)}: {sample.unreferenced:,} of {sample.size:,} "
+            f"{' and '.join(names)}: {number:,} of {len(rows):,} "
             "segments have no reference: none of the words of their outputs is right, and nothing "
             "of their source is expected; leave such segments out if that is not meant",
-            texts=sample.references,
+            texts=names,
         )
-
-
-WRITTEN_CHECKS = (Check(look_for_subwords), Check(look_for_characters))
-"""Checks of what stands between spaces, however texts are split to be counted."""
-
-COMMON_CHECKS = (
-    Check(look_for_equal_texts),
-    Check(look_for_copies, MIN_SEGMENTS, needs_source=True, needs_references=True),
-    Check(look_for_case, min_tokens=MIN_CASED),
-    Check(look_for_little_text),
-    Check(look_for_blanks),
-    Check(look_for_missing_values),
-    Check(look_for_numbers_of_lines, MIN_SEGMENTS),
-    Check(look_for_other_words, MIN_SEGMENTS, needs_references=True),
-    Check(look_for_other_order, MIN_SEGMENTS),
-)
-"""Checks of any texts."""
-
-WORD_CHECKS = (*COMMON_CHECKS, Check(look_for_attached_punctuation, MIN_SEGMENTS))
-"""Checks of texts whose words are counted."""
-
-LENGTH_CHECKS = (Check(look_for_other_lengths, MIN_LENGTHS, needs_source=True),)
-"""Checks of texts without a model, which does better."""
-
-
-class TextChecks(Feature):
-    """Looks for mistakes in texts that are scored."""
-
-    def findings(self, sample: RowSample, tokenizer: Tokenizer | None) -> Iterable[Finding]:
-        """What looks wrong, each finding in one text."""
-        checks = COMMON_CHECKS if tokenizer is None else WORD_CHECKS
-        split = tokenizer or Tokenizer("13a")
-        texts = SampledTexts.tokenize(sample, split, split)
-        texts = replace(texts, has_tokenizer=tokenizer is not None)
-        is_written = split == Tokenizer()
-        written = texts if is_written else SampledTexts.tokenize(sample, tokenize, tokenize)
-        found = run_checks(WRITTEN_CHECKS, written)
-        return [*found, *run_checks([*checks, *LENGTH_CHECKS], texts)]

@@ -1,0 +1,1 @@
+"""Checks of texts: a wrong file must not give a plausible number."""

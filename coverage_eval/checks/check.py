@@ -1,0 +1,260 @@
+"""Checks of texts: a wrong file must not give a plausible number.
+
+A wrong file (another tokeniser, lines out of step, the source instead of the output, a model of
+another language) seldom stops a score: it changes the score, often for the better. After a score,
+:func:`check` looks at a sample of the texts, and says in one line each what it saw and what to do.
+
+:data:`CHECKS` is the table of all checks of texts. Its order is the order of explanation: a finding
+suppresses later ones that have the same cause in the same text. The thresholds were set on a corpus
+of image descriptions, a corpus of short sentences, outputs of real systems, and the same texts
+damaged in each of these ways; the comment at each threshold gives the figures for sound and for
+damaged text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coverage_eval.checks import model, texts, words
+from coverage_eval.checks.line_order import (
+    MIN_LENGTHS,
+    look_for_other_lengths,
+    look_for_other_order,
+)
+from coverage_eval.core.batches import RowSample
+from coverage_eval.core.errors import Finding
+from coverage_eval.core.metric import Metric
+from coverage_eval.core.sampled_texts import MIN_SEGMENTS, SampledTexts
+from coverage_eval.core.text_metric import TokenMetric
+from coverage_eval.core.tokenizers import Tokenizer, tokenize
+from coverage_eval.core.word_splitting import find_unsegmented
+from coverage_eval.outputs.output_errors import (
+    ErrorsBySegment,
+    error_findings,
+    look_for_other_languages,
+    look_for_output_errors,
+)
+
+if TYPE_CHECKING:
+    from coverage_eval.align.aligner import Aligner
+    from fast_align_wrapper import FastAlign
+
+COUNTED, WRITTEN, MODEL = "counted", "written", "model"
+"""How the texts that a check looks at are split: into the words that metrics count, between spaces,
+or into a model's words; checks of a model also take the model."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A look at texts, and what it needs to see anything; without that it is not entered.
+
+    Attributes:
+        look: Gives what it finds in some texts, each finding in one text.
+        split: How these texts are split.
+        min_segments: Segments of the sample.
+        min_tokens: Tokens of the longest text.
+        needs_references: Whether it compares with a reference.
+        needs_source: Whether it compares with the source.
+        has_model: Whether it is only for texts with a model, or only for texts without; None for
+            all texts.
+    """
+
+    look: Callable[..., Iterable[Finding]]
+    split: str = COUNTED
+    min_segments: int = 1
+    min_tokens: int = 0
+    needs_references: bool = False
+    needs_source: bool = False
+    has_model: bool | None = None
+
+
+CHECKS = (
+    Check(words.look_for_subwords, WRITTEN),
+    Check(words.look_for_unsegmented_words, has_model=True),
+    Check(model.look_for_other_tokens, MODEL, MIN_SEGMENTS, needs_source=True),
+    Check(words.look_for_attached_punctuation, min_segments=MIN_SEGMENTS),
+    Check(texts.look_for_characters, WRITTEN),
+    Check(texts.look_for_equal_texts),
+    Check(
+        texts.look_for_copies, min_segments=MIN_SEGMENTS, needs_source=True, needs_references=True
+    ),
+    Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS, needs_source=True),
+    Check(texts.look_for_case, min_tokens=texts.MIN_CASED),
+    Check(model.look_for_unknown_words, MODEL, MIN_SEGMENTS, needs_source=True),
+    Check(model.look_for_training, MODEL, needs_source=True),
+    Check(texts.look_for_little_text),
+    Check(texts.look_for_blanks),
+    Check(texts.look_for_missing_values),
+    Check(texts.look_for_missing_references),
+    Check(texts.look_for_numbers_of_lines, min_segments=MIN_SEGMENTS),
+    Check(words.look_for_other_words, min_segments=MIN_SEGMENTS, needs_references=True),
+    Check(look_for_other_order, min_segments=MIN_SEGMENTS),
+    Check(model.look_for_other_order, MODEL, MIN_SEGMENTS, needs_source=True),
+    Check(look_for_other_lengths, min_segments=MIN_LENGTHS, needs_source=True, has_model=False),
+)
+"""All checks of texts, in the order of explanation."""
+
+
+def check(
+    sample: RowSample,
+    metrics: Iterable[Metric] = (),
+    *,
+    aligner: Aligner | None = None,
+    known: Sequence[Finding] = (),
+    output_errors: ErrorsBySegment | None = None,
+) -> list[Finding]:
+    """What looks wrong with texts, in a sample of them.
+
+    Args:
+        sample: At most 2,000 segments of the texts.
+        metrics: The metrics that score them.
+        aligner: What aligns the texts, if no metric says so.
+        known: What the caller found; it comes first.
+        output_errors: The errors of all outputs, where the caller looked at every output.
+
+    Returns:
+        The findings, the most serious first.
+
+    Raises:
+        AlignerError: The aligner failed.
+    """
+    metrics = list(metrics)
+    aligner = aligner or next((m.aligner for m in metrics if hasattr(m, "aligner")), None)
+    found = [*known]
+    if output_errors is not None:
+        found += error_findings(output_errors, sample.size)
+    elif sample.systems:
+        found += of_sample(sample, look_for_output_errors(sample, aligner))
+    if sample.systems:
+        found += of_sample(sample, look_for_other_languages(sample, aligner))
+    by_name = {str(number): metric for number, metric in enumerate(metrics)}
+    for findings in find_unsegmented(sample, by_name).values():
+        found += findings
+    counting = (metric.tokenizer for metric in metrics if isinstance(metric, TokenMetric))
+    found += of_sample(sample, check_texts(sample, next(counting, None), aligner))
+    if aligner is not None:
+        found += model.look_for_links(aligner)
+    for metric in metrics:
+        found += metric.check(sample)
+    return combine(found, sample.source)
+
+
+def check_texts(
+    sample: RowSample, tokenizer: Tokenizer | None = None, aligner: Aligner | None = None
+) -> list[Finding]:
+    """What :data:`CHECKS` find in a sample, each finding in one text.
+
+    Args:
+        sample: A sample of the texts.
+        tokenizer: Splits them into the words that are counted; by default the aligner's, or 13a.
+        aligner: What aligns the texts.
+    """
+    split = tokenizer or (aligner.tokenizer if aligner else Tokenizer("13a"))
+    split_source = split
+    if aligner is not None:  # both sides are compared in the same case, whatever the model's case
+        split_source = replace(aligner.source_tokenizer, lowercase=split.lowercase)
+    counted = SampledTexts.tokenize(sample, split, split_source)
+    counted = replace(counted, has_tokenizer=tokenizer is not None)
+    is_written = split == split_source == Tokenizer()
+    written = counted if is_written else SampledTexts.tokenize(sample, tokenize, tokenize)
+    by_split = {COUNTED: counted, WRITTEN: written}
+    fast_align: FastAlign | None = getattr(aligner, "model", None)
+    if aligner is not None and fast_align is not None and sample.source is not None:
+        of_model = SampledTexts.tokenize(sample, aligner.tokenizer, aligner.source_tokenizer)
+        by_split[MODEL] = of_model
+    return run_checks(CHECKS, by_split, fast_align, counts_words=bool(tokenizer or aligner))
+
+
+def run_checks(
+    checks: Iterable[Check],
+    by_split: Mapping[str, SampledTexts],
+    fast_align: FastAlign | None = None,
+    *,
+    counts_words: bool = True,
+) -> list[Finding]:
+    """What checks find in texts that have what they need.
+
+    Args:
+        checks: The checks.
+        by_split: The texts, split in each way.
+        fast_align: The model; None without one.
+        counts_words: Whether words are counted, so that punctuation attached to them matters.
+    """
+    found: list[Finding] = []
+    for item in checks:
+        seen = by_split.get(item.split)
+        if seen is None or item.has_model not in {None, fast_align is not None}:
+            continue
+        if not counts_words and item.look is words.look_for_attached_punctuation:
+            continue
+        longest = max((text.token_count for text in seen.all), default=0)
+        if len(seen.lines) < item.min_segments or longest < item.min_tokens:
+            continue
+        if item.needs_references and not seen.references:
+            continue
+        if item.needs_source and seen.source is None:
+            continue
+        found += item.look(seen, fast_align) if item.split == MODEL else item.look(seen)
+    return found
+
+
+def of_sample(sample: RowSample, findings: Iterable[Finding]) -> list[Finding]:
+    """Findings that say that they are of a sample, if the texts are larger."""
+    size = 0 if len(sample.rows) == sample.size else len(sample.rows)
+    return [item._replace(sample=size) for item in findings]
+
+
+MAX_NAMED_TEXTS = 3
+"""A message names at most this many texts."""
+
+
+def combine(findings: Iterable[Finding], source: str | None = None) -> list[Finding]:
+    """Leave out what others explain, and join what one check says of several texts.
+
+    Args:
+        findings: What checks found, in the order of explanation.
+        source: The name of the source: what is wrong with it explains findings in any text.
+
+    Returns:
+        The findings, the most serious first.
+    """
+    kept: list[Finding] = []
+    for finding in dict.fromkeys(findings):
+        names = {source, *finding.texts}
+        if not any(
+            finding.kind in other.suppresses and (not other.texts or names & set(other.texts))
+            for other in kept
+        ):
+            kept.append(finding)
+    alike: dict[Hashable, list[Finding]] = {}
+    for finding in kept:
+        key = (finding.kind, finding.severity, finding.advice) if finding.advice else finding
+        alike.setdefault(key, []).append(finding)
+    joined = [_join(group) if len(group) > 1 else group[0] for group in alike.values()]
+    joined = [
+        item._replace(message=f"in a sample of {item.sample:,} segments, {item.message}")
+        if item.sample
+        else item
+        for item in joined
+    ]
+    return sorted(joined, key=lambda finding: finding.severity)
+
+
+def _join(findings: Sequence[Finding]) -> Finding:
+    """One finding for all texts in which the same was found; the first of each text counts."""
+    first = findings[0]
+    labels: dict[str, str] = {}
+    for finding in findings:
+        for text, label in zip(finding.texts, finding.labels, strict=False):
+            labels.setdefault(text, label)
+    if len(labels) < 2:
+        return first
+    listed = [f"{text} ({label})" for text, label in labels.items()]
+    if len(listed) > MAX_NAMED_TEXTS:
+        listed = [*listed[:2], f"and {len(listed) - 2} more texts"]
+    message = ", ".join(listed)
+    return first._replace(
+        message=f"{message}: {first.advice}", texts=tuple(labels), labels=tuple(labels.values())
+    )
