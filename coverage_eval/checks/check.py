@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.checks import model, texts, words
 from coverage_eval.checks.line_order import (
@@ -31,19 +31,19 @@ from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from coverage_eval.core.word_splitting import find_unsegmented
 from coverage_eval.outputs.output_errors import (
+    KINDS,
     ErrorsBySegment,
-    error_findings,
     look_for_other_languages,
     look_for_output_errors,
 )
 
 if TYPE_CHECKING:
     from coverage_eval.align.aligner import Aligner
-    from fast_align_wrapper import FastAlign
 
-COUNTED, WRITTEN, MODEL = "counted", "written", "model"
+COUNTED, WRITTEN, MODEL, SEGMENTS = "counted", "written", "model", "segments"
 """How the texts that a check looks at are split: into the words that metrics count, between spaces,
-or into a model's words; checks of a model also take the model."""
+into a model's words (such checks also take the model), or not at all (as the sample has them, with
+the aligner and the errors of all outputs, if they are known)."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Check:
         min_tokens: Tokens of the longest text.
         needs_references: Whether it compares with a reference.
         needs_source: Whether it compares with the source.
-        has_model: Whether it is only for texts with a model, or only for texts without; None for
-            all texts.
+        needs_aligner: Whether it is about what an aligner is given.
+        without_model: Whether a model does better.
     """
 
     look: Callable[..., Iterable[Finding]]
@@ -67,32 +67,33 @@ class Check:
     min_tokens: int = 0
     needs_references: bool = False
     needs_source: bool = False
-    has_model: bool | None = None
+    needs_aligner: bool = False
+    without_model: bool = False
 
 
-CHECKS = (
+CHECKS: Sequence[Check] = (
+    Check(texts.look_for_little_text),
+    Check(look_for_output_errors, SEGMENTS),
+    Check(look_for_other_languages, SEGMENTS),
     Check(words.look_for_subwords, WRITTEN),
-    Check(words.look_for_unsegmented_words, has_model=True),
+    Check(words.look_for_unsegmented_words, needs_aligner=True),
     Check(model.look_for_other_tokens, MODEL, MIN_SEGMENTS, needs_source=True),
     Check(words.look_for_attached_punctuation, min_segments=MIN_SEGMENTS),
     Check(texts.look_for_characters, WRITTEN),
     Check(texts.look_for_equal_texts),
-    Check(
-        texts.look_for_copies, min_segments=MIN_SEGMENTS, needs_source=True, needs_references=True
-    ),
+    Check(texts.look_for_copies, COUNTED, MIN_SEGMENTS, needs_source=True, needs_references=True),
     Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS, needs_source=True),
     Check(texts.look_for_case, min_tokens=texts.MIN_CASED),
     Check(model.look_for_unknown_words, MODEL, MIN_SEGMENTS, needs_source=True),
     Check(model.look_for_training, MODEL, needs_source=True),
-    Check(texts.look_for_little_text),
     Check(texts.look_for_blanks),
     Check(texts.look_for_missing_values),
     Check(texts.look_for_missing_references),
-    Check(texts.look_for_numbers_of_lines, min_segments=MIN_SEGMENTS),
-    Check(words.look_for_other_words, min_segments=MIN_SEGMENTS, needs_references=True),
-    Check(look_for_other_order, min_segments=MIN_SEGMENTS),
+    Check(texts.look_for_numbers_of_lines, COUNTED, MIN_SEGMENTS),
+    Check(words.look_for_other_words, COUNTED, MIN_SEGMENTS, needs_references=True),
+    Check(look_for_other_order, COUNTED, MIN_SEGMENTS),
     Check(model.look_for_other_order, MODEL, MIN_SEGMENTS, needs_source=True),
-    Check(look_for_other_lengths, min_segments=MIN_LENGTHS, needs_source=True, has_model=False),
+    Check(look_for_other_lengths, COUNTED, MIN_LENGTHS, needs_source=True, without_model=True),
 )
 """All checks of texts, in the order of explanation."""
 
@@ -123,17 +124,11 @@ def check(
     metrics = list(metrics)
     aligner = aligner or next((m.aligner for m in metrics if hasattr(m, "aligner")), None)
     found = [*known]
-    if output_errors is not None:
-        found += error_findings(output_errors, sample.size)
-    elif sample.systems:
-        found += of_sample(sample, look_for_output_errors(sample, aligner))
-    if sample.systems:
-        found += of_sample(sample, look_for_other_languages(sample, aligner))
     by_name = {str(number): metric for number, metric in enumerate(metrics)}
     for findings in find_unsegmented(sample, by_name).values():
         found += findings
     counting = (metric.tokenizer for metric in metrics if isinstance(metric, TokenMetric))
-    found += of_sample(sample, check_texts(sample, next(counting, None), aligner))
+    found += check_texts(sample, next(counting, None), aligner, output_errors)
     if aligner is not None:
         found += model.look_for_links(aligner)
     for metric in metrics:
@@ -142,7 +137,10 @@ def check(
 
 
 def check_texts(
-    sample: RowSample, tokenizer: Tokenizer | None = None, aligner: Aligner | None = None
+    sample: RowSample,
+    tokenizer: Tokenizer | None = None,
+    aligner: Aligner | None = None,
+    output_errors: ErrorsBySegment | None = None,
 ) -> list[Finding]:
     """What :data:`CHECKS` find in a sample, each finding in one text.
 
@@ -150,6 +148,7 @@ def check_texts(
         sample: A sample of the texts.
         tokenizer: Splits them into the words that are counted; by default the aligner's, or 13a.
         aligner: What aligns the texts.
+        output_errors: The errors of all outputs, if they are known.
     """
     split = tokenizer or (aligner.tokenizer if aligner else Tokenizer("13a"))
     split_source = split
@@ -158,52 +157,55 @@ def check_texts(
     counted = SampledTexts.tokenize(sample, split, split_source)
     counted = replace(counted, has_tokenizer=tokenizer is not None)
     is_written = split == split_source == Tokenizer()
-    written = counted if is_written else SampledTexts.tokenize(sample, tokenize, tokenize)
-    by_split = {COUNTED: counted, WRITTEN: written}
-    fast_align: FastAlign | None = getattr(aligner, "model", None)
+    seen: dict[str, tuple[Any, ...]] = {
+        COUNTED: (counted,),
+        WRITTEN: (counted if is_written else SampledTexts.tokenize(sample, tokenize, tokenize),),
+        SEGMENTS: (sample, aligner, output_errors),
+    }
+    fast_align = getattr(aligner, "model", None)
     if aligner is not None and fast_align is not None and sample.source is not None:
         of_model = SampledTexts.tokenize(sample, aligner.tokenizer, aligner.source_tokenizer)
-        by_split[MODEL] = of_model
-    return run_checks(CHECKS, by_split, fast_align, counts_words=bool(tokenizer or aligner))
+        seen[MODEL] = (of_model, fast_align)
+    checks = CHECKS
+    if not (tokenizer or aligner):  # no words are counted, so punctuation may be attached to them
+        checks = tuple(c for c in CHECKS if c.look is not words.look_for_attached_punctuation)
+    found = run_checks(checks, seen, has_aligner=aligner is not None)
+    if len(sample.rows) == sample.size:
+        return found
+    counted_in_all = () if output_errors is None else KINDS
+    return [
+        item if item.kind in counted_in_all else item._replace(sample=len(sample.rows))
+        for item in found
+    ]
 
 
 def run_checks(
-    checks: Iterable[Check],
-    by_split: Mapping[str, SampledTexts],
-    fast_align: FastAlign | None = None,
-    *,
-    counts_words: bool = True,
+    checks: Iterable[Check], seen: Mapping[str, Sequence[Any]], *, has_aligner: bool = False
 ) -> list[Finding]:
     """What checks find in texts that have what they need.
 
     Args:
         checks: The checks.
-        by_split: The texts, split in each way.
-        fast_align: The model; None without one.
-        counts_words: Whether words are counted, so that punctuation attached to them matters.
+        seen: What a check looks at, by how its texts are split; the first of :data:`COUNTED` tells
+            what texts there are.
+        has_aligner: Whether an aligner is given them.
     """
     found: list[Finding] = []
+    counted: SampledTexts = seen[COUNTED][0]
+    longest = max((text.token_count for text in counted.all), default=0)
     for item in checks:
-        seen = by_split.get(item.split)
-        if seen is None or item.has_model not in {None, fast_align is not None}:
-            continue
-        if not counts_words and item.look is words.look_for_attached_punctuation:
-            continue
-        longest = max((text.token_count for text in seen.all), default=0)
-        if len(seen.lines) < item.min_segments or longest < item.min_tokens:
-            continue
-        if item.needs_references and not seen.references:
-            continue
-        if item.needs_source and seen.source is None:
-            continue
-        found += item.look(seen, fast_align) if item.split == MODEL else item.look(seen)
+        lacks = (
+            item.split not in seen
+            or len(counted.lines) < item.min_segments
+            or longest < item.min_tokens
+            or (item.needs_references and not counted.references)
+            or (item.needs_source and counted.source is None)
+            or (item.needs_aligner and not has_aligner)
+            or (item.without_model and MODEL in seen)
+        )
+        if not lacks:
+            found += item.look(*seen[item.split])
     return found
-
-
-def of_sample(sample: RowSample, findings: Iterable[Finding]) -> list[Finding]:
-    """Findings that say that they are of a sample, if the texts are larger."""
-    size = 0 if len(sample.rows) == sample.size else len(sample.rows)
-    return [item._replace(sample=size) for item in findings]
 
 
 MAX_NAMED_TEXTS = 3

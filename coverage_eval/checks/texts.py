@@ -58,7 +58,7 @@ def look_for_little_text(texts: SampledTexts) -> Iterator[Finding]:
                 label,
                 "an output that says little has few errors to count, so low scores mean nothing",
                 "too-short",
-                suppresses={"blank"},
+                suppresses={"blank", "empty"},
             )
 
 

@@ -93,12 +93,16 @@ def choose_metrics(
         raise ValueError(
             f"two metrics have one name: {', '.join(names)}; compare by them one after the other"
         )
-    how = [f"REP tokenises them with {of_words}"] * (tokenize is None and of_words != "none")
-    how += ["METEOR normalises them"] * any(getattr(item, "norm", False) for _, item in chosen)
+    findings = [Finding(note, Severity.NOTE) for note in notes]
+    of_rep = [m.name for _, m in chosen if isinstance(m, TokenMetric) and m.tokenize != "none"]
+    how = [f"tokenised with {of_words} for {', '.join(of_rep)}"] * (
+        tokenize is None and bool(of_rep)
+    )
+    how += [f"normalised for {m.name}" for _, m in chosen if getattr(m, "norm", None) is True]
     if settings["raw"] and how:
-        note = f"the texts are not tokenised: {', and '.join(how)}"
-        notes.append(f"{note} (--tokenize none turns this off)")
-    return MetricChoice(dict(chosen), [Finding(note, Severity.NOTE) for note in notes])
+        note = f"the texts are not tokenised: {', '.join(how)} (--tokenize none turns this off)"
+        findings.append(Finding(note, Severity.NOTE, kind="raw"))
+    return MetricChoice(dict(chosen), findings)
 
 
 def _default_names(

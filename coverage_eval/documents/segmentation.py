@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from coverage_eval.checks.model import UNKNOWN_OF_HYPOTHESES
 from coverage_eval.core.sampled_texts import percent
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine, Passage, Piece, plural
 from coverage_eval.documents.path import in_order
@@ -140,6 +139,10 @@ class Segmentation:
                 yield {"line": line, **blank}
 
 
+UNKNOWN_WORDS = 0.25
+"""Share of an output's words that the model does not know, from which on it should be another."""
+
+
 def summary(segmentations: Sequence[Segmentation]) -> str:
     """One sentence about the segmentations of some documents."""
     words = [count for document in segmentations for count in document.source_words]
@@ -163,7 +166,7 @@ def summary(segmentations: Sequence[Segmentation]) -> str:
         sentence += f"; {plural(moved, 'line')} stand{'s' * (moved == 1)} in another order"
     unknown = sum(document.unknown_words for document in segmentations)
     unknown_share = unknown / max(1, sum(document.output_words for document in segmentations))
-    if unknown_share > UNKNOWN_OF_HYPOTHESES:
+    if unknown_share > UNKNOWN_WORDS:
         known = f"the model does not know {percent(unknown_share)} of the output's words"
         sentence = f"{known}; {sentence}"
     if not extra:

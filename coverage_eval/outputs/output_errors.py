@@ -323,8 +323,20 @@ def find_output_errors(
     return by_system
 
 
-def look_for_output_errors(sample: RowSample, aligner: Aligner | None = None) -> list[Finding]:
-    """One finding for each system and kind of output error in a sample, and other languages."""
+def look_for_output_errors(
+    sample: RowSample, aligner: Aligner | None = None, known: ErrorsBySegment | None = None
+) -> list[Finding]:
+    """One finding for each system and kind of output error.
+
+    Args:
+        sample: A sample of the texts.
+        aligner: A model's vocabulary tells the language of few outputs; None to do without.
+        known: The errors of all outputs, if they are known; else those of the sample are found.
+    """
+    if known is not None:
+        return error_findings(known, sample.size)
+    if not sample.systems:
+        return []
     finder = learn_output_errors(sample, aligner)
     by_system: dict[str, dict[int, Sequence[OutputError]]] = {name: {} for name in sample.systems}
     for line, row in zip(sample.lines, sample.rows, strict=True):
@@ -334,8 +346,12 @@ def look_for_output_errors(sample: RowSample, aligner: Aligner | None = None) ->
     return error_findings(by_system, len(sample.rows))
 
 
-def look_for_other_languages(sample: RowSample, aligner: Aligner | None = None) -> list[Finding]:
+def look_for_other_languages(
+    sample: RowSample, aligner: Aligner | None = None, _: ErrorsBySegment | None = None
+) -> list[Finding]:
     """References in another language than the outputs."""
+    if not sample.systems:
+        return []
     languages = learn_output_errors(sample, aligner).languages
     if not languages.has_other_references:
         return []

@@ -50,7 +50,8 @@ def model() -> Iterator[FastAlign]:
 def check_model(seen: SampledTexts, model: FastAlign) -> list[Finding]:
     """What checks say of texts that this model is to align, without the order of words."""
     checks = [check for check in CHECKS if check.look is not look_for_other_order]
-    found = run_checks(checks, {COUNTED: seen, WRITTEN: seen, MODEL: seen}, model)
+    split = {COUNTED: (seen,), WRITTEN: (seen,), MODEL: (seen, model)}
+    found = run_checks(checks, split, has_aligner=True)
     assert not any("\n" in finding.message for finding in found)
     return combine(found, seen.source.name if seen.source else None)
 
@@ -166,7 +167,10 @@ def test_no_output_is_foreign_to_a_model_that_knows_no_text_well(model):
     assert names(model, SOURCES, None, **outputs) == ["unknown-words"]
     # Nor if it knows no other output, or not the source.
     assert names(model, SOURCES, None, first=FOREIGN) == ["wrong-model"]
-    assert names(model, SOURCES, None, first=FOREIGN, blank=[[]] * TEST)[-1] == "unknown-words"
+    assert names(model, SOURCES, None, first=FOREIGN, blank=[[]] * TEST) == [
+        "too-short",
+        "unknown-words",
+    ]
     assert names(model, FOREIGN, None, good=OUTPUT, first=FOREIGN)[0] == "wrong-model"
 
 

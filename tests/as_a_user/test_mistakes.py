@@ -154,9 +154,9 @@ def test_untokenised_text_is_cut_for_rep(run_cli, folder):
     assert scores("raw.ref", "raw.a raw.b", "raw.src", "model") == raw
     line = "compare --ref raw.ref raw.a raw.b --metrics rep,bleu -f json"
     printed, said = typed(run_cli, folder, line)
-    assert said == ""
-    notes = json.loads(printed)["remarks"]
-    assert any(n.startswith("the texts are not tokenised: REP tokenises") for n in notes)
+    note = "the texts are not tokenised: tokenised with 13a for REP (--tokenize none"
+    assert said.startswith(f"coverage-eval: note: {note}")
+    assert any(said.startswith(note) for said in json.loads(printed)["remarks"])
     line = "compare --ref raw.ref raw.a --metrics rep --tokenize none --signature"
     kept = typed(run_cli, folder, line)
     assert "|tok:none|" in kept[0]

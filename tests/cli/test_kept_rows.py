@@ -114,7 +114,7 @@ def test_texts_are_opened_for_a_look_then_twice_and_once_more_for_all_rows(
     assert opened.count(name) == 3
     opened.clear()
     run_cli("rep", *texts, "--keep", "k.csv", "--reject", "r.jsonl", cwd=tmp_path)
-    assert opened.count(name) == 4
+    assert opened.count(name) == 5  # every output is judged
 
 
 def test_two_columns_with_one_name_are_refused(run_cli, tmp_path):

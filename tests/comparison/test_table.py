@@ -168,7 +168,7 @@ def test_untokenised_text_is_tokenised_for_rep_and_normalised_for_meteor():
 
     of_raw, notes = compared(raw)
     assert of_raw == score_of(METEOR(norm=True), [*raw[1:], raw[0]], raw).score
-    assert "REP tokenises them with 13a, and METEOR normalises them (--tokenize none" in notes
+    assert "tokenised with 13a for REP, normalised for METEOR (--tokenize none" in notes
     assert compared([line.lower() for line in split])[0] == of_raw
     as_it_is, notes = compared(raw, tokenize="none")
     assert as_it_is < of_raw

@@ -172,9 +172,9 @@ def test_both_meteors_warn_only_of_references_in_another_language():
             [Row((line,), (line,), "Haus") for line in ENGLISH],
             [Row((line,), ("the",)) for line in GERMAN],
         ):
-            assert metric.fit(sample_of(rows)).findings == ()
+            assert metric.check(sample_of(rows)) == ()
         other = sample_of(Row(("the of and",), (line,)) for line in GERMAN)
-        (doubt,) = metric.fit(other).findings
+        (doubt,) = metric.check(other)
         assert "% of the words are English function words" in doubt.message
 
 
