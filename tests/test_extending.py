@@ -86,7 +86,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ROOT / "tests" / "repetition" / "length.py", folder / "coverage_eval" / "repetition"
     )
     changes = re.findall(r"^```diff\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(changes) == 3
+    assert len(changes) == 4
     for change in changes:
         command = ["git", "apply", "--recount", "-"]
         done = subprocess.run(command, cwd=folder, input=change, text=True, check=False)
