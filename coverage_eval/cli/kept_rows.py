@@ -20,6 +20,7 @@ from coverage_eval.core.files import zip_lines
 from coverage_eval.core.formats import csv_record, is_formula, json_line
 from coverage_eval.core.lists import DiskList
 from coverage_eval.core.writing import atomic_write
+from coverage_eval.outputs.output_errors import OutputError, is_certain
 
 _NO_STDOUT = "--keep and --reject write files, not standard output"
 
@@ -44,13 +45,35 @@ kept_options = option_group(
     option(
         "--keep", metavar="FILE", type=_RowsFile(_NO_STDOUT), group="Output",
         help="Write the segments without an error to this file, with all columns of the input: TSV "
-        "or CSV by its ending, else JSON Lines.",
+        "or CSV by its ending, else JSON Lines. An output that is empty, untranslated or the like "
+        "has an error.",
     ),
     option(
         "--reject", metavar="FILE", type=_RowsFile(_NO_STDOUT), group="Output",
         help="Write the segments with an error to this file, with the reason in a column 'reason'.",
     ),
 )  # fmt: skip
+
+
+def error_reasons(
+    name: str, scores: Sequence[float | None], errors: Mapping[int, Sequence[OutputError]]
+) -> list[str]:
+    """Why each segment has an error; empty for segments without.
+
+    A segment has an error if its score, which counts errors, is not 0, or if its output as a whole
+    has an error that is no guess.
+
+    Args:
+        name: What the score is called.
+        scores: The scores of the segments; None where one is undefined.
+        errors: The errors of whole outputs, by the index of the segment.
+    """
+    reasons = []
+    for index, score in enumerate(scores):
+        found = errors.get(index, ())
+        of_output = [*map(str, found)] if is_certain(found) else []
+        reasons.append("; ".join([f"{name}: {score:g}", *of_output] if score else of_output))
+    return reasons
 
 
 def write_kept(

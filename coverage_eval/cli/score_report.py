@@ -140,6 +140,7 @@ def segment_report(
     worst: int | None = None,
     has_error: Sequence[bool] | None = None,
     show_texts: bool = False,
+    digits: int = 2,
 ) -> Report:
     """Segment scores; segments count from 1, and an undefined score is empty (null in JSON).
 
@@ -150,6 +151,7 @@ def segment_report(
         has_error: Which segments have an error, where lower is better; by default those that have
             evidence, or a score other than 0.
         show_texts: Whether people see the texts of each segment in place of a row.
+        digits: Decimals of the score above these texts.
     """
     shown: Sequence[int] = range(len(segments.scores))
     if worst is not None:
@@ -162,7 +164,8 @@ def segment_report(
     signatures = (str(corpus.signature),)
     for_people = [Table(header, rows, signatures=signatures, formats=HUMAN_FORMATS)]
     if show_texts and segments.lines is not None:
-        for_people = _texts_for_people(segments.figure or corpus.metric, segments, shown)
+        figure = segments.figure or corpus.metric
+        for_people = _texts_for_people(figure, segments, shown, digits)
     score = corpus.to_dict()
     if segments.kinds is not None:
         score["kinds"] = [kind.to_dict() for kind in segments.kinds]
@@ -185,13 +188,15 @@ def _has_error(score: float | None, evidence: Mapping[str, Any]) -> bool:
     return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(score)
 
 
-def _texts_for_people(metric: str, segments: SegmentTable, shown: Sequence[int]) -> list[Table]:
+def _texts_for_people(
+    metric: str, segments: SegmentTable, shown: Sequence[int], digits: int
+) -> list[Table]:
     """The texts of each segment below its number and score."""
     assert segments.lines is not None
     tables = []
     for index in shown:
         value = segments.scores[index]
-        score = "undefined" if value is None else f"{value:.2f}"
+        score = "undefined" if value is None else f"{value:.{digits}f}"
         notes = (f"segment {index + 1}  {metric} {score}", *segments.lines(index))
         tables.append(Table((), (), notes=notes, formats=HUMAN_FORMATS))
     return tables or [Table((), (), notes=("no segment has an error",), formats=HUMAN_FORMATS)]

@@ -50,6 +50,11 @@ def test_errors_are_marked_in_place(run_cli, folder):
     assert [item["segment"] for item in data["scores"][0]["sentences"]] == [3, 1]
 
 
+def test_the_score_above_the_texts_has_the_digits_that_are_asked_for(run_cli, folder):
+    shown = run_cli("rep", "hyp", "ref", "--worst", 2, "-w", 4, cwd=folder).stdout
+    assert "segment 1  REP 66.6667\n" in shown
+
+
 def test_dropped_words_are_marked_in_the_source(run_cli, tmp_path):
     texts = {"src": "x y z", "ref": "a b c", "hyp": "a"}
     links = {"ref.links": "0-0 1-1 2-2", "hyp.links": "0-0"}

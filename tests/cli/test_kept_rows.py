@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from coverage_eval.cli.input_rows import free_names
-from coverage_eval.cli.kept_rows import write_records
+from coverage_eval.cli.kept_rows import error_reasons, write_records
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.formats import is_formula, render
 from coverage_eval.core.report import Report, Table
 from coverage_eval.core.tables import TextTable
+from coverage_eval.outputs.output_errors import OutputError
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
 
@@ -49,9 +50,25 @@ def test_all_columns_are_kept(run_cli, tmp_path):
     done = run_cli("rep", *TEXTS, *files, cwd=tmp_path)
     assert done.stdout == run_cli("rep", *TEXTS, cwd=tmp_path).stdout
     kept, rejected = read_lines(tmp_path / "good.jsonl"), read_lines(tmp_path / "bad.jsonl")
-    assert [row.pop("rep") for row in kept] == [0.0, 0.0]
-    assert [row.pop("reason") == f"REP: {row.pop('rep'):g}" for row in rejected] == [True, True]
-    assert (kept, rejected) == (rows[1::2], rows[::2])
+    assert [row.pop("rep") for row in kept] == [0.0]
+    scores = [row.pop("rep") for row in rejected]
+    reasons = [f"REP: {scores[0]:g}", f"REP: {scores[1]:g}", "empty"]
+    assert [row.pop("reason") for row in rejected] == reasons
+    assert (kept, rejected) == ([rows[1]], [rows[0], *rows[2:]])
+
+
+@pytest.mark.parametrize("option", ["--keep", "--reject"])
+def test_each_file_is_written_without_the_other(run_cli, tmp_path, option):
+    write_lines(tmp_path, {"hyp": "a a", "ref": "a"}, {"hyp": "b", "ref": "b"})
+    run_cli("rep", *TEXTS, option, "one.jsonl", cwd=tmp_path)
+    (row,) = read_lines(tmp_path / "one.jsonl")
+    assert row["rep"] == (0.0 if option == "--keep" else 200.0)
+    assert {path.name for path in tmp_path.iterdir()} == {"t.jsonl", "one.jsonl"}
+
+
+def test_guesses_reject_no_segment():
+    errors = {0: [OutputError("truncated")], 1: [OutputError("loop", "'a' 9 times")], 2: []}
+    assert error_reasons("REP", [0.0, 3.5, None], errors) == ["", "REP: 3.5; loop: 'a' 9 times", ""]
 
 
 @pytest.mark.parametrize("options", ["", "--worst 2"])

@@ -211,6 +211,7 @@ def _report(result: Result, output: ScoreOutputOptions, reasons: Sequence[str]) 
         worst=output.worst,
         has_error=[*map(bool, reasons)],
         show_texts=not output.sentence_level,
+        digits=output.digits,
     )
 
 

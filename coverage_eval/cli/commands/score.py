@@ -7,7 +7,7 @@ from typing import Any
 
 from coverage_eval.checks.check import check
 from coverage_eval.checks.model import unknown_words_of
-from coverage_eval.cli.kept_rows import write_kept
+from coverage_eval.cli.kept_rows import error_reasons, write_kept
 from coverage_eval.cli.output import refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import ScoreOutputOptions
 from coverage_eval.cli.score_report import score_report, segment_report, segment_table
@@ -67,6 +67,7 @@ def score(
             segment_table(result),
             worst=output.worst,
             show_texts=not output.sentence_level,
+            digits=output.digits,
         )
     else:
         report = score_report([result.score(name, resamples=output.resamples)])
@@ -80,5 +81,6 @@ def score(
     warn(findings)
     if keep or reject:
         scores = result.segment_scores(name)
-        reasons = [f"{metric.name}: {score:g}" if score else "" for score in scores]
+        (errors,) = (output_errors or {}).values()
+        reasons = error_reasons(metric.name, scores, errors)
         write_kept(texts, reasons, {name: scores}, keep=keep, reject=reject)

@@ -44,13 +44,13 @@ COLUMNS = ("document", "line", "start", "end", "repeats", "text")
 )  # fmt: skip
 @option(
     "-f", "--format", "output_format", default="text",
-    type=click.Choice(["text", "tsv", "jsonl", "json"]),
+    type=click.Choice(["text", "tsv", "csv", "jsonl", "json"]),
     help="Print lines of text, or each piece of the output with document, line (from 1; none for "
     "text that was added), position of its characters (from 0), and the line it repeats.",
 )  # fmt: skip
 @output_to(
-    "Write to this file: .tsv, .jsonl and .json have the pieces, .html is a page of source and "
-    "output side by side, with gaps and brackets; others have lines of text.",
+    "Write to this file: .tsv, .csv, .jsonl and .json have the pieces, .html is a page of source "
+    "and output side by side, with gaps and brackets; others have lines of text.",
     required=False,
 )
 @jobs_option
@@ -78,10 +78,11 @@ def segment(
 
     \b
     Example:
-      coverage-eval segment out.txt --src src.txt --model de-en.model -o out.lines
-      coverage-eval segment out.txt --src src.txt --model de-en.model -o pieces.tsv
+      coverage-eval segment out.txt --src src.txt --model model -o out.lines
+      coverage-eval segment out.txt --src src.txt --model model -o pieces.tsv
       coverage-eval segment asr.txt --ref ref.txt -o asr.lines
-      coverage-eval segment docs.jsonl:output --src docs.jsonl:source --model de-en.model
+      coverage-eval segment docs.jsonl:output --src docs.jsonl:source \\
+        --model model
     """
     # They import SciPy, which help, and omissions of texts that are aligned, do not need.
     from coverage_eval.documents.cut_documents import read_documents, segment_documents
