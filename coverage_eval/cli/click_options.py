@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -17,14 +17,10 @@ class Option(click.Option):
     Args:
         *declared: Names, as for :class:`click.Option`.
         group: One of :data:`GROUPS`.
-        names: The words that a list may have. Those that follow the option, separated by spaces as
-            sacreBLEU has them, are joined by commas.
         **attributes: As for :class:`click.Option`.
     """
 
-    def __init__(
-        self, *declared: Any, group: str = GROUPS[0], names: Collection[str] = (), **attributes: Any
-    ) -> None:
+    def __init__(self, *declared: Any, group: str = GROUPS[0], **attributes: Any) -> None:
         super().__init__(*declared, **{"show_default": True, **attributes})
         if isinstance(self.type, click.Choice) and len("|".join(map(str, self.type.choices))) > 36:
             # Click would write them into one word beside the option's name.
@@ -35,7 +31,6 @@ class Option(click.Option):
         if isinstance(self.type, click.IntRange):
             self.metavar = self.metavar or "INTEGER"
         self.group = group
-        self.names = names
 
 
 Decorator = Callable[[Any], Any]

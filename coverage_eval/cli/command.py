@@ -17,7 +17,7 @@ from coverage_eval.cli.output_options import (
     signatures_file,
 )
 from coverage_eval.cli.parameters import InputFile, NamedText, OutputFile, TextType
-from coverage_eval.cli.texts import TextArguments, check_columns, how_to_segment, values_of
+from coverage_eval.cli.texts import TextArguments, check_columns, values_of
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
 from coverage_eval.core.files import FileText
 from coverage_eval.core.texts import check_stdin, split_name
@@ -79,7 +79,11 @@ class Command(HelpCommand):
         try:
             return super().invoke(ctx)
         except UnequalLinesError as error:
-            raise DataError(f"{error}{how_to_segment(ctx, error)}") from error
+            if ctx.params.get("unaligned") is not False:  # no such option, or it is given
+                raise
+            raise DataError(
+                f"{error}. If sentences of a document were joined, cut or left out, add --unaligned"
+            ) from error
 
 
 class Group(HelpCommand, click.Group):

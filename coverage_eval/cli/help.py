@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from inspect import cleandoc
 from textwrap import fill
 from types import MappingProxyType
@@ -35,14 +35,6 @@ class HelpCommand(click.Command):
         super().__init__(*args, **attributes)
         self.lists = lists
         self.params.append(_HELP_ALL)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does, after joining lists that are separated by spaces."""
-        # Click would take a column of standard input, such as -:mt, for an option.
-        args = [f"/dev/stdin{arg[1:]}" if arg.startswith("-:") else arg for arg in args]
-        options = [item for item in self.params if isinstance(item, Option) and item.names]
-        lists = {flag: item.names for item in options for flag in item.opts}
-        return super().parse_args(ctx, _join_lists(args, lists))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write all of the help, or on one screen the usual options and the others' names."""
@@ -156,15 +148,3 @@ def _long_name(flags: str) -> str:
 def _first_sentence(text: str) -> str:
     """The first sentence of an option's help, without its default."""
     return re.split(r"(?<=[.)])\s|; there are:|; it is|  \[", text, maxsplit=1)[0]
-
-
-def _join_lists(args: Sequence[str], lists: Mapping[str, Collection[str]]) -> list[str]:
-    """Join the names that follow an option: ``-m bleu rep`` is ``-m bleu,rep``."""
-    joined: list[str] = []
-    for arg in args:
-        flag = joined[-2] if len(joined) > 1 else ""
-        if arg.lower() in lists.get(flag, ()):
-            joined[-1] += f",{arg}"
-        else:
-            joined.append(arg)
-    return joined

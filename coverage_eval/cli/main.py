@@ -10,13 +10,11 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 
 import click
 
 from coverage_eval.cli.help import HelpCommand
-from coverage_eval.cli.hints import HINTS, suggest
-from coverage_eval.cli.messages import ENCODING_FALLBACK, say, wrap
+from coverage_eval.cli.messages import ENCODING_FALLBACK, discard, say, wrap
 from coverage_eval.core.errors import CoverageEvalError, ReadingNote
 from coverage_eval.core.escapes import escape_controls
 from coverage_eval.registry import METRICS
@@ -79,15 +77,10 @@ class LazyGroup(HelpCommand, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command as click does, and suggest a name for one that is nearly right."""
+        """Find the command as click does; for a metric without one, say that it is a column."""
         name = args[0]
-        if not name.startswith("-") and name not in _commands():
-            line = HINTS.get(name)
-            if name in METRICS:
-                line = f"coverage-eval compare -m {name} --ref REF FILE..."
-            use = f"; use: {line}" if line else suggest(name, _commands())
-            hint = use or "; 'coverage-eval --help' lists them"
-            ctx.fail(f"there is no command {name!r}{hint}")
+        if name in METRICS and name not in _commands():
+            ctx.fail(f"{name} is a column: coverage-eval compare -m {name} --ref REF FILE...")
         return super().resolve_command(ctx, args)
 
     def sections(self) -> dict[str, list[tuple[str, str]]]:
@@ -96,6 +89,24 @@ class LazyGroup(HelpCommand, click.Group):
         ours = [item for lines in sections.values() for item in lines]
         users = [item for item in _commands().items() if item not in ours]
         return sections | ({"Your metrics": users} if users else {})
+
+
+SACREBLEU_OPTIONS = {
+    "-c": "-ci is --confidence; 'compare' always has intervals.",
+    "-l": "-lc is --lowercase.",
+    "-n": "Give --ref once for each reference.",
+    "-t": "-tok is --tokenize. Texts are files: sacrebleu -t wmt23 -l en-de --echo src > SRC",
+    "--confidence-n": "It is --resamples.",
+    "--force": "Tokenised text is only warned of.",
+    "--lowercase": "METEOR and the aligner ignore case.",
+    "--num-refs": "Give --ref once for each reference.",
+    "--paired-ar": "'compare' tests pairs of systems by bootstrap.",
+    "--paired-bs": "'compare' tests pairs of systems by bootstrap.",
+    "--paired-bs-n": "It is --resamples.",
+    "--tokenize": "METEOR has --norm; elsewhere words are the model's, as 'align train' made it.",
+    "--width": "It is --digits.",
+}
+"""Options that users of sacreBLEU type where there are none, and what to type."""
 
 
 _EXTRAS = {
@@ -147,10 +158,12 @@ def cli() -> None:
 
 def _prepare_process() -> None:
     """Settings of a process that runs one command."""
-    for name in ("stdin", "stdout", "stderr"):  # a service may start with some of them closed
+    # A service may start with some streams closed. Then no file that is opened later gets their
+    # numbers; what is printed on a closed standard output is an error, because nobody gets it.
+    for name, mode in {"stdin": "r", "stdout": "w", "stderr": "w"}.items():
         if getattr(sys, name) is None:
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (open to the end)
+            how = os.O_RDWR if name == "stderr" else os.O_RDONLY
+            setattr(sys, name, os.fdopen(os.open(os.devnull, how), mode))
     # OpenBLAS allocates memory for each of its threads when NumPy is imported. Without memory or
     # threads it prints many lines, or tries for ever.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -209,8 +222,9 @@ def _run(argv: Sequence[str]) -> int:
         done = cli.main(argv, prog_name="coverage-eval", standalone_mode=False, obj=argv)
         return int(done or 0)
     except click.ClickException as error:
-        if isinstance(error, click.NoSuchOption) and error.option_name in HINTS:
-            error = click.UsageError(f"{error.message} {HINTS[error.option_name]}", error.ctx)
+        if isinstance(error, click.NoSuchOption) and error.option_name in SACREBLEU_OPTIONS:
+            hint = SACREBLEU_OPTIONS[error.option_name]
+            error = click.UsageError(f"{error.message} {hint}", error.ctx)
         _show_usage(error)
         return error.exit_code
     except click.Abort:
@@ -224,6 +238,11 @@ def _run(argv: Sequence[str]) -> int:
         # Final files and standard output are named where they are written.
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
+        try:
+            sys.stdout.flush()
+        except OSError:  # what click printed, such as help, is still in its buffer
+            discard(sys.stdout)
+            file = "standard output"
         say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
     except MemoryError:
         say("out of memory; allow this process more, or give it less text at once", "error")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.cli.hints import suggest
 from coverage_eval.core.texts import is_text, open_text, split_name
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class NameList(ParamType):
         names = [name.lower() if name.lower() in self.known else name for name in names]
         for name in names:
             if self.known and name not in self.known:
-                hint = suggest(name, self.known) or f"; one of {', '.join(self.known)}"
+                hint = f"; one of {', '.join(self.known)}"
                 flags = [flag for item in ctx.command.params for flag in item.opts] if ctx else []
                 if self.what == "metric" and "--scores" in flags:
                     hint += "; for scores of another tool, such as COMET: --scores NAME=FILE"
@@ -73,6 +72,12 @@ class NameList(ParamType):
         if len(set(names)) < len(names):
             self.fail(f"a {self.what} is named twice in {value!r}", param, ctx)
         return names
+
+    def join(
+        self, ctx: click.Context, param: click.Parameter, lists: Sequence[str]
+    ) -> list[str] | None:
+        """A callback of an option with several lists: their names, or None without any list."""
+        return self.convert(",".join(lists), param, ctx) if lists else None
 
 
 class TextType(ParamType):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from coverage_eval.cli import hints
 from coverage_eval.cli.click_options import Decorator, option, option_group
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
-from coverage_eval.core.errors import DataError, UnequalLinesError
-from coverage_eval.core.files import STDIN, FileText, Text, check_file
+from coverage_eval.core.errors import DataError
+from coverage_eval.core.files import STDIN, Text, check_file
 from coverage_eval.core.long_tables import SYSTEM, LongTable, find_systems
-from coverage_eval.core.tables import ColumnText, TextTable
+from coverage_eval.core.tables import ColumnText, TextTable, column_for
 from coverage_eval.core.texts import JoinedText, SegmentFile
 
 _OPTIONS = {
@@ -113,7 +116,6 @@ class TextArguments(click.Argument):
                 f"one output is scored, but there are {listed}: 'compare' takes several", ctx
             )
         if "systems" in values:
-            ctx.meta[_BY_POSITION] = tuple(files)
             if twice := values["systems"].keys() & files.keys():
                 raise click.UsageError(
                     f"the name {min(twice)!r} is given twice; give names: NAME=FILE", ctx
@@ -123,10 +125,10 @@ class TextArguments(click.Argument):
             self._assign_in_order(ctx, files)
         for name in self.texts:
             if not values[name]:
-                raise hints.missing_text(ctx, name, _shown_name(name))
+                raise _missing_text(ctx, name, _shown_name(name))
         for name in self.required_texts:
             if not values[name]:
-                raise hints.missing_text(ctx, name)
+                raise click.MissingParameter(ctx=ctx, param_hint=f"'--{name}'", param_type="option")
         if "hyp" in values:
             (values["hyp"],) = values["hyp"]
 
@@ -188,20 +190,67 @@ class TextArguments(click.Argument):
                 # As aligners read them.
                 left = [JoinedText(file, "source"), JoinedText(file, "target")]
             elif all("\t" in line for line in file.first_lines) or file.is_table():
-                raise hints.columns_of_pairs(ctx, TextTable(file.path, file))
+                raise _pair_of_columns(ctx, TextTable(file.path, file))
         for name in self.texts:
             if left and not values[name]:
                 count = len(left) if name == "ref" else 1
                 values[name] = tuple(left[:count]) if name in {"hyp", "ref"} else left[0]
                 left = left[count:]
         if "ref" in self.texts and len(files) > 1 and files == (*values["hyp"], *values["ref"]):
-            hints.check_order(ctx, [*map(str, files)], has_source=not values.get("src", True))
+            _check_order(ctx, [*map(str, files)])
         if left:
-            needed = [name for name in self.required_texts if not values[name]]
-            # Where both are options, the source is what the command cannot do without.
-            free = [name for name in ("src", "ref") if name in values and not values[name]]
-            flags = [f"--{name}" for name in needed or free[:1]]
-            raise hints.one_too_many(ctx, str(left[0]), flags)
+            free = [f"--{name}" for name in ("src", "ref") if name in values and not values[name]]
+            what = f"; name it with {' or '.join(free)}" if free else ""
+            raise click.UsageError(f"{left[0]} is one file too many{what}", ctx)
+
+
+def _missing_text(ctx: click.Context, text: str, argument: str) -> click.UsageError:
+    """The error for a text that is not named, which the usage line calls ``argument``."""
+    if text == "ref":
+        return click.UsageError(
+            "the reference is missing: name it as REF or with --ref. Without one, "
+            "'compare' finds repetitions, and 'omissions' what the output leaves out",
+            ctx,
+        )
+    return click.MissingParameter(
+        "Name a file, or - to read standard input.",
+        ctx=ctx,
+        param_hint=f"'{argument}'",
+        param_type="argument",
+    )
+
+
+_REFERENCE = re.compile(r"(^|[^a-z])(refs?|references?|gold)([^a-z]|$)")
+"""A file that is called like a reference, such as ``test.ref`` or ``refs``."""
+
+
+def _check_order(ctx: click.Context, files: Sequence[str]) -> None:
+    """Refuse several references, or a file in the position of HYP that is called like a reference.
+
+    sacreBLEU has the reference first, and a score of swapped files is plausible.
+
+    Args:
+        ctx: The command.
+        files: The output and the references, as they were named without an option.
+
+    Raises:
+        click.UsageError: The message has the line to type.
+    """
+    path, (first, second, *more) = ctx.command_path, files
+    if more:
+        raise click.UsageError(
+            f"HYP and REF are two files, but there are {len(files)}. Each of several references is "
+            "named with --ref, a source with --src; 'compare' takes several outputs",
+            ctx,
+        )
+    if _REFERENCE.search(Path(first).name.lower()) and not _REFERENCE.search(
+        Path(second).name.lower()
+    ):
+        raise click.UsageError(
+            f"the order is HYP REF, but {first} is called like a reference. Type: {path} {second} "
+            f"{first}. If {first} is the output: {path} --hyp {first} --ref {second}",
+            ctx,
+        )
 
 
 def _by_system(texts: Mapping[str, Text], tables: Mapping[TextTable, LongTable]) -> dict[str, Text]:
@@ -217,15 +266,6 @@ def _by_system(texts: Mapping[str, Text], tables: Mapping[TextTable, LongTable])
             raise DataError(f"{text}: the system {min(twice)!r} is there twice")
         systems |= new
     return systems
-
-
-_BY_POSITION = "coverage_eval.by_position"
-
-
-def named_by_position() -> tuple[str, ...]:
-    """The names of the systems that were named without an option."""
-    names: tuple[str, ...] = click.get_current_context().meta[_BY_POSITION]
-    return names
 
 
 def check_columns(ctx: click.Context) -> None:
@@ -247,7 +287,7 @@ def check_columns(ctx: click.Context) -> None:
                     files[str(text)] = text
     tables = {name: names for name, names in parameters.items() if files[name].is_table()}
     if tables:
-        raise hints.missing_column(ctx, tables, flags)
+        raise _missing_column(ctx, tables, flags)
 
 
 def values_of(ctx: click.Context, parameter: click.Parameter) -> Sequence[Any]:
@@ -258,12 +298,64 @@ def values_of(ctx: click.Context, parameter: click.Parameter) -> Sequence[Any]:
     return value if isinstance(value, tuple) else () if value is None else (value,)
 
 
-def how_to_segment(ctx: click.Context, error: UnequalLinesError) -> str:
-    """What to type if an output has other lines than its source or reference, if that is known."""
-    values = ctx.params
-    if values.get("unaligned") is not False:  # there is no such option, or it is given
-        return ""
-    outputs = values["systems"].values() if "systems" in values else (values["hyp"],)
-    source = values.get("src")
-    file = source if isinstance(source, FileText) else None
-    return hints.how_to_segment(error, outputs, values["ref"], file, values.get("model"))
+def _missing_column(
+    ctx: click.Context, tables: Mapping[str, list[str]], flags: Mapping[str, str]
+) -> click.UsageError:
+    """The error for tables without a column: the columns of the first, and the line to type.
+
+    Args:
+        ctx: The command.
+        tables: The parameters that name each table.
+        flags: The parameter of each option that names a text.
+    """
+    columns = {name: _text_columns(TextTable(name)) for name in tables}
+    line = _typed(ctx)
+    by_option = [flags.get(word) for word in ["", *line]]  # the parameter of the word before
+    # Those that an option names first, since the others have what is left.
+    for index, word in sorted(enumerate(line), key=lambda item: by_option[item[0]] is None):
+        before, equals, name = word.rpartition("=")
+        file, head = (word, "") if word in columns else (name, f"{before}{equals}")
+        if file in columns and (left := tables[file]):
+            parameter = by_option[index]
+            role = left.pop(left.index(parameter) if parameter in left else 0)
+            column = column_for("hyp" if role in {"systems", "peers"} else role, columns[file])
+            line[index] = f"{head}{file}:{column or 'COLUMN'}"
+    table, *_ = columns
+    if "systems" in ctx.params and not (ctx.params["ref"] or ctx.params["src"]):
+        beside = {role: column_for(role, columns[table]) for role in ("ref", "src")}
+        role = "ref" if beside["ref"] else "src"
+        line += [f"--{role}", f"{table}:{beside[role]}"] if beside[role] else []
+    return _table_error(ctx, table, columns[table], f"a column of it, as {table}:COLUMN", line)
+
+
+def _pair_of_columns(ctx: click.Context, table: TextTable) -> click.UsageError:
+    """The error for one table instead of two texts, with the line that names both columns."""
+    names = _text_columns(table)
+    first, second = [*names, *names][:2]
+    columns = column_for("src", names) or first, column_for("tgt", names) or second
+    line: list[str] = []
+    for word in _typed(ctx):
+        line += [f"{word}:{column}" for column in columns] if word == str(table.path) else [word]
+    return _table_error(ctx, str(table.path), names, "its columns of source and target", line)
+
+
+def _typed(ctx: click.Context) -> list[str]:
+    """The words of the command line."""
+    return [*(ctx.find_root().obj or sys.argv[1:])]
+
+
+def _table_error(
+    ctx: click.Context, table: str, columns: Sequence[str], wanted: str, line: Sequence[str]
+) -> click.UsageError:
+    return click.UsageError(
+        f"{table} is a table: name {wanted}. It has: {', '.join(columns)}. "
+        f"Type: {shlex.join(['coverage-eval', *line])}",
+        ctx,
+    )
+
+
+def _text_columns(table: TextTable) -> list[str]:
+    """The columns that may be texts: no object, and no list, of other columns."""
+    columns = table.columns()
+    objects = {name.rpartition(".")[0] for name in columns}
+    return [name for name in columns if name not in objects]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.cli.hints import HINTS
 from tests.conftest import RunCli
 from tests.core.test_unspaced_texts import CHINESE, OTHER
 
@@ -24,27 +23,13 @@ _LINE = re.compile(r"coverage-eval [^;'()]*?(?=[;'()]|(?<!\.)\. |, |$)")
 _OPTION = re.compile(r"add (--[a-z-]+(?: [a-z0-9]+\b(?![- ]))?)")
 
 MISTAKES = [
-    "compare test.en -i careful.en dropping.en -m bleu",
-    "compare test.en -i careful.en dropping.en -m bleu chrf",
-    "compare test.en careful.en dropping.en --resamples 0 -m rep",
-    "compare x=test.en y=careful.en z=dropping.en -m rep",
-    "compare careful.en -m rep --ref",
-    "rep careful.en dropping.en test.en",
-    "drop careful.en test.en test.de --model model",
     "drop careful.en test.en",
     "rep test.ref careful.en",
-    "omissions careful.en test.de --model model",
-    "omissions careful.en test.de --model model -r test.en",
     "omissions careful.en -s test.de",
-    "rep short.en test.en",
-    "omissions short.en --src test.de --model model",
     "rep table.tsv:mt table.tsv",
     "compare table.tsv -r table.tsv:ref",
-    "rep blank.en test.en",
     "chrf careful.en test.en",
     "ter careful.en test.en",
-    "omissions careful.en -s test.de --model model --tokenize 13a",
-    "meteor careful.en test.en --tokenize 13a",
     "align train pairs.tsv -o new.model",
     "align train pairs.txt -o new.model",
     "align train rows.jsonl -o new.model",
@@ -72,8 +57,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     outputs = (folder / "careful.en").read_text("utf-8").splitlines()
     references = (folder / "test.en").read_text("utf-8").splitlines()
     (folder / "test.ref").write_text("\n".join(references) + "\n", "utf-8")
-    (folder / "short.en").write_text("\n".join([*outputs[:50], *outputs[51:]]) + "\n", "utf-8")
-    (folder / "blank.en").write_text("\n".join([*outputs, ""]) + "\n", "utf-8")
     sources = (folder / "test.de").read_text("utf-8").splitlines()
     pairs = [*zip(sources, references, strict=True)]
     (folder / "pairs.txt").write_text("".join(f"{s}\t{t}\n" for s, t in pairs), "utf-8")
@@ -101,7 +84,7 @@ def runs(run_cli: RunCli, folder: Path, suggestion: str) -> bool:
 def test_lines_that_errors_suggest_run(run_cli, folder, mistake):
     done = run_cli(*mistake.split(), cwd=folder, check=False)
     assert done.returncode in {1, 2}
-    assert "coverage-eval" in done.stderr.split("error: ")[-1] or mistake.endswith("--ref")
+    assert "coverage-eval" in done.stderr.split("error: ")[-1]
     for suggestion in _LINE.findall(done.stderr.split("error: ")[-1]):
         assert runs(run_cli, folder, suggestion.strip())
 
@@ -131,9 +114,3 @@ def test_options_that_errors_and_warnings_suggest_are_those_of_the_command(
         again = run_cli(*typed, *option.split(), cwd=folder, check=False)
         assert again.returncode == 0, f"{option}: {again.stderr}"
         assert option not in again.stderr
-
-
-@pytest.mark.parametrize("typed", HINTS)
-def test_lines_of_the_table_of_hints_run(run_cli, folder, typed):
-    for suggestion in _LINE.findall(HINTS[typed]):
-        assert runs(run_cli, folder, suggestion)

@@ -160,6 +160,22 @@ def test_a_reader_that_stops_early_is_no_error_and_a_full_disk_is(run_cli, folde
     assert done.stderr == f"coverage-eval: error: {message}\n"
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["rep hyp ref", "rep hyp ref --worst 1", "compare hyp --ref ref -m rep", "--version",
+     "rep --help", "segment hyp --ref hyp"],
+)  # fmt: skip
+def test_a_closed_standard_output_is_an_error(folder, line):
+    """Nobody gets what is printed there, so status 0 would say that a file was written."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{COMMAND}" {line} >&-'],
+        cwd=folder, check=False, text=True, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "error: standard output: " in done.stderr
+    assert "Bad file descriptor" in done.stderr
+
+
 def test_closed_streams_are_as_good_as_empty_ones(folder):
     closed = f'"{COMMAND}" rep hyp ref -o score <&- >&- 2>&-; echo $?; "{COMMAND}" rep - ref <&-'
     done = subprocess.run(

@@ -111,12 +111,15 @@ def test_the_readmes_commands_fit_a_terminal(command, folder):
 
 @pytest.mark.parametrize("name", ALL_COMMANDS)
 def test_help_fits_and_names_every_option(name, run_cli):
-    """Examples are to be copied, and may be wider."""
+    """Examples are to be copied, so they have at most 78 columns in every window."""
     words, command = name.split()[1:], ALL_COMMANDS[name]
     whole = "--help" if isinstance(command, click.Group) else "--help-all"
     for width in WIDTHS:
         text = run_cli(*words, whole, env={"COLUMNS": str(width)}).stdout
         example, lines = text.partition("Example:")[2].partition("\n\n")[::2]
+        assert max(map(len, example.splitlines())) <= 78
+        given = (command.help or "").partition("Example:")[2]
+        assert example.split() == given.split()  # no word is broken
         assert all(len(line) <= width for line in lines.splitlines()), example
         for item in command.params:
             if isinstance(item, click.Option) and not item.hidden:

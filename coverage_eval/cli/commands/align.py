@@ -60,8 +60,8 @@ def align() -> None:
 
     \b
     Example:
-      coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
-      coverage-eval align apply de-en.model test.de test.en -o test.links
+      coverage-eval align train train.de train.en --tokenize 13a -o model
+      coverage-eval align apply model test.de test.en -o test.links
       coverage-eval align aer test.links test.gold
     """
 
@@ -100,8 +100,9 @@ def train(
 
     \b
     Example:
-      coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
-      coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
+      coverage-eval align train train.de train.en --tokenize 13a -o model
+      coverage-eval align train train.de train.en --prepare-for omissions \\
+        -o model
     """
     pairs = Texts({}, (tgt,), src)
     read_pairs = partial(read_parallel, src, tgt, optional=[tgt])
@@ -143,7 +144,8 @@ def apply(
 
     \b
     Example:
-      coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
+      coverage-eval align apply model test.de test.en --symmetrize union \\
+        -o test.links
     """
     test_set = Texts({}, (tgt,), src)
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
@@ -173,7 +175,8 @@ def symmetrize_command(fwd: str, rev: str, symmetrize: str, output: str | None) 
 
     \b
     Example:
-      coverage-eval align symmetrize forward.links reverse.links --symmetrize union -o union.links
+      coverage-eval align symmetrize forward.links reverse.links \\
+        --symmetrize union -o union.links
     """
     pairs = DiskList(read_link_pairs(fwd, rev))
     first = [*islice(pairs, 1000)]

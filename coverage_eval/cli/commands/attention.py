@@ -49,7 +49,8 @@ def attention() -> None:
 
     \b
     Example:
-      coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
+      coverage-eval attention convert alignments.txt --src test.de \\
+        --hyp test.en -o maps.npz
       coverage-eval attention score maps.npz
       coverage-eval attention plot maps.npz --index 3 -o third.png
     """
@@ -103,7 +104,8 @@ _SCORE_LIST = {name: score.summary for name, score in SCORES.items()}
 @attention.command("score", lists={"Scores": _SCORE_LIST})
 @_maps_argument
 @option(
-    "-m", "--metrics", "names", metavar="LIST", names=SCORES, type=NameList("metric", SCORES),
+    "-m", "--metrics", "names", metavar="LIST", multiple=True,
+    callback=NameList("metric", SCORES).join,
     help="Show these columns, such as confidence,zeros.  [default: all]",
 )  # fmt: skip
 @option(
@@ -237,7 +239,8 @@ def convert(
 
     \b
     Example:
-      coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
+      coverage-eval attention convert alignments.txt --src test.de \\
+        --hyp test.en -o maps.npz
     """
     sources, hypotheses = (None if text is None else read_segments(text) for text in (src, hyp))
     maps = load(file, sources=sources, hypotheses=hypotheses, **reading)
@@ -264,7 +267,8 @@ def plot(file: str, number: int, other: str | None, output: str) -> None:
     \b
     Example:
       coverage-eval attention plot maps.npz --index 3 -o third.png
-      coverage-eval attention plot softmax.npz csparsemax.npz --index 3 -o both.png
+      coverage-eval attention plot softmax.npz csparsemax.npz --index 3 \\
+        -o both.png
     """
     from coverage_eval import plotting
 

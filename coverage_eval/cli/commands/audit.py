@@ -61,7 +61,8 @@ def audit(
       coverage-eval audit table1
       coverage-eval audit all -o audit.html
       coverage-eval audit table1 --scores ours.csv
-      coverage-eval audit claims --scores seed1.csv --scores seed2.csv --sparse mine
+      coverage-eval audit claims --scores seed1.csv --scores seed2.csv \\
+        --sparse mine
     """
     if name == "claims":
         if not scores:

@@ -11,7 +11,6 @@ import click
 
 from coverage_eval.align.settings import AlignerSettings
 from coverage_eval.checks.model import unknown_words_of_result
-from coverage_eval.cli import hints
 from coverage_eval.cli.alignment_options import (
     check_links,
     check_unaligned,
@@ -27,7 +26,7 @@ from coverage_eval.cli.options import jobs_option, signature_option, strict_opti
 from coverage_eval.cli.output import GATE_CLOSED_STATUS, refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import OutputOptions, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
-from coverage_eval.cli.texts import named_by_position, texts
+from coverage_eval.cli.texts import texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.choice import choose_metrics
 from coverage_eval.comparison.compare import compare_result, count_and_check
@@ -59,8 +58,8 @@ comparison_options = option_group(
     links_options,
     source_option,
     option(
-        "-m", "--metrics", metavar="LIST", names=METRICS, type=NameList("metric", METRICS),
-        help=f"Show these columns, such as bleu,rep or bleu rep; there are: {', '.join(METRICS)}.  "
+        "-m", "--metrics", metavar="LIST", multiple=True, callback=NameList("metric", METRICS).join,
+        help=f"Show these columns, such as bleu,rep; there are: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
         "for English; without --ref shortfall, or of one system length-ratio, and omissions with a "
         "model]",
@@ -137,7 +136,7 @@ def run_comparison(
     }  # the default metrics are chosen to fit the texts
     needs_none = kinds and not any(kind.needs for kind in kinds.values())
     if not (ref or src or needs_none):
-        raise hints.missing_reference(click.get_current_context(), systems, named_by_position())
+        raise click.UsageError("--ref is missing, or --src to compare without a reference")
     check_links(src=src, model=model, ref_links=ref_links, links=links)
     for name, kind in kinds.items():
         has_links = bool(ref_links or links)
@@ -318,8 +317,9 @@ def compare(
 
     \b
     Example:
-      coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
-      coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
+      coverage-eval compare --ref ref.txt --src src.txt \\
+        --model model a=a.txt b=b.txt
+      coverage-eval compare --src src.txt --model model a=a.txt b=b.txt c=c.txt
     """
     is_picture = Path(output.output or "").suffix.lower() in PICTURES
     _check_tables(

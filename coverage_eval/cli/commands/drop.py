@@ -53,7 +53,8 @@ def drop(soft: bool, **options: Any) -> None:
 
     \b
     Example:
-      coverage-eval drop hyp.txt ref.txt --model de-en.model --src src.txt --confidence
+      coverage-eval drop hyp.txt ref.txt --model model --src src.txt \\
+        --confidence
     """
     if soft:
         check_settings("softdrop", "drop")

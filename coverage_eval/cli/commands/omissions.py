@@ -147,9 +147,10 @@ def omissions(
 
     \b
     Example:
-      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --worst 10
-      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
-      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
+      coverage-eval omissions hyp.txt --src src.txt --model model --worst 10
+      coverage-eval omissions hyp.txt --src src.txt --model model --peer a.txt \\
+        --peer b.txt
+      coverage-eval omissions hyp.txt --src src.txt --model model --fail-above 2
     """
     check_unaligned(unaligned=unaligned, ref=ref, src=src, model=model)
     check_links(src=src, model=model)

@@ -43,8 +43,8 @@ def report(
 
     \b
     Example:
-      coverage-eval report --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt \\
-        -o report.html
+      coverage-eval report --ref ref.txt --src src.txt \\
+        --model model a=a.txt b=b.txt -o report.html
     """
     files = _by_system(maps, list(asked["systems"])) if maps else {}
     attention = {name: read_maps(file) for name, file in files.items()}
