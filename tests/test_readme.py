@@ -133,9 +133,11 @@ def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder, run_cli):
 
 
 @pytest.mark.slow
-def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path):
+def test_the_block_that_installs_can_be_pasted_into_an_empty_folder(tmp_path):
     """What it installs is installed here, so that line is not run."""
-    install, *pasted = blocks("sh")[0].splitlines()
+    made, block, *_ = blocks("sh")
+    assert made.splitlines() == ["make demo", "make test"]
+    install, *pasted = block.splitlines()
     assert install.startswith("pip install ")
     assert not any(line.startswith("$ ") for line in pasted)
     _in_shell("\n".join(pasted), tmp_path)
