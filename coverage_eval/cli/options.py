@@ -21,6 +21,11 @@ strict_option = option(
     "--strict", is_flag=True, group="Advanced", help="Turn warnings into errors."
 )
 
+checks_option = option(
+    "--no-checks", is_flag=True, group="Advanced",
+    help="Print scores without looking for mistakes in the texts.",
+)  # fmt: skip
+
 signature_option = option(
     "--signature", is_flag=True, group="Output",
     help="Print signatures, too: they list every setting that affects a score. Files and JSON "

@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
-from coverage_eval.cli.options import jobs_option, metric_settings
+from coverage_eval.cli.options import checks_option, jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
 from coverage_eval.cli.texts import texts
 
@@ -17,6 +17,7 @@ from coverage_eval.cli.texts import texts
 @texts("hyp", "ref")
 @metric_settings("bleu")
 @jobs_option
+@checks_option
 @scoring_options
 def bleu(**options: Any) -> None:
     """BLEU, by sacreBLEU.

@@ -22,7 +22,7 @@ from coverage_eval.cli.alignment_options import (
 from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import jobs_option, signature_option, strict_option
+from coverage_eval.cli.options import checks_option, jobs_option, signature_option, strict_option
 from coverage_eval.cli.output import GATE_CLOSED_STATUS, refuse_fatal, show, warn, with_findings
 from coverage_eval.cli.output_options import OutputOptions, options_on_command_line, output_options
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
@@ -89,6 +89,7 @@ comparison_options = option_group(
     ),
     jobs_option,
     strict_option,
+    checks_option,
     option("--lowercase", is_flag=True, group="Metrics", help="Lowercase every side, for rep."),
     option(
         "--tokenize", type=click.Choice(TOKENIZERS), group="Metrics",
@@ -118,6 +119,7 @@ def run_comparison(
     lowercase: bool,
     tokenize: str | None,
     keep_texts: bool,
+    no_checks: bool,
     every_output: bool = False,
 ) -> Comparison:
     """Check what is asked for, read the texts, align them, count and test.
@@ -167,6 +169,7 @@ def run_comparison(
             jobs=jobs,
             keep_texts=keep_texts,
             every_output=every_output,
+            checks=not no_checks,
             progress=measuring,
         )
         comparison = compare_result(

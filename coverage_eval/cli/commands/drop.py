@@ -21,7 +21,7 @@ from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
 from coverage_eval.cli.kept_rows import kept_options
-from coverage_eval.cli.options import check_settings, metric_settings
+from coverage_eval.cli.options import check_settings, checks_option, metric_settings
 from coverage_eval.cli.output_options import options_on_command_line, scoring_options
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.files import Text
@@ -39,6 +39,7 @@ alignment_options = option_group(
 @metric_settings("drop", "softdrop")
 @option("--soft", is_flag=True, group="Metrics", help=METRICS["softdrop"].summary)
 @alignment_options
+@checks_option
 @scoring_options
 @kept_options
 def drop(soft: bool, **options: Any) -> None:

@@ -9,7 +9,7 @@ import click
 from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
-from coverage_eval.cli.options import check_settings, jobs_option, metric_settings
+from coverage_eval.cli.options import check_settings, checks_option, jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
 from coverage_eval.cli.texts import texts
 
@@ -22,6 +22,7 @@ from coverage_eval.cli.texts import texts
 )  # fmt: skip
 @metric_settings("meteor")
 @jobs_option
+@checks_option
 @scoring_options
 def meteor(variant: str, **options: Any) -> None:
     """METEOR 1.5 for English, without Java.

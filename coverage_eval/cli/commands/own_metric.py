@@ -12,7 +12,7 @@ from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.drop import alignment_options, alignment_score
 from coverage_eval.cli.commands.score import score
 from coverage_eval.cli.kept_rows import kept_options
-from coverage_eval.cli.options import jobs_option, metric_settings
+from coverage_eval.cli.options import checks_option, jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
 from coverage_eval.cli.texts import texts
 from coverage_eval.registry import METRICS, metric_class
@@ -42,6 +42,7 @@ def metric_command(name: str) -> click.Command:
         texts("hyp", *(["ref"] if has_references else []), options=by_option),
         metric_settings(name),
         alignment_options if is_aligned else jobs_option,
+        checks_option,
         scoring_options,
         # A segment without an error has the score 0.
         *([kept_options] if kind.higher_is_better is False else []),

@@ -10,7 +10,7 @@ from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
 from coverage_eval.cli.kept_rows import kept_options
-from coverage_eval.cli.options import check_settings, jobs_option, metric_settings
+from coverage_eval.cli.options import check_settings, checks_option, jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
 from coverage_eval.cli.texts import texts
 from coverage_eval.registry import METRICS
@@ -21,6 +21,7 @@ from coverage_eval.registry import METRICS
 @metric_settings("rep", "rep-letters")
 @option("--letters", is_flag=True, group="Metrics", help=METRICS["rep-letters"].summary)
 @jobs_option
+@checks_option
 @scoring_options
 @kept_options
 def rep(letters: bool, **options: Any) -> None:
