@@ -37,7 +37,7 @@ from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, check_file
-from coverage_eval.core.json_values import parse_json, parse_object, read_array
+from coverage_eval.core.tables import parse_json, read_value
 from coverage_eval.core.writing import atomic_path, atomic_write
 
 ENDINGS = (".npz", ".jsonl")
@@ -78,14 +78,21 @@ def _record(item: AttentionMap) -> dict[str, Any]:
 
 
 def _is_jsonl(dump: Dump) -> bool:
-    if array := read_array(dump.file):
-        return isinstance(array[0], dict) and "attention" in array[0]
-    return bool(dump.probe) and "attention" in parse_object(dump.probe[0], dump.name)
+    array = _read_array(dump)
+    first = array[0] if array else dump.probe and parse_json(dump.probe[0], dump.name)
+    return isinstance(first, dict) and "attention" in first
+
+
+def _read_array(dump: Dump) -> list[Any] | None:
+    """The items of a file that is one JSON array; None for JSON Lines."""
+    begins = next(filter(str.strip, dump.file.first_lines), "").lstrip().startswith("[")
+    value = read_value(dump.file) if begins else None
+    return value if isinstance(value, list) and value else None
 
 
 def _values(dump: Dump) -> tuple[bool, Iterator[tuple[str, Any]]]:
     """Whether a file of JSON is a stack of maps, and where each of its values is, and the value."""
-    array = read_array(dump.file)
+    array = _read_array(dump)
     if array is None:
         return False, ((where, parse_json(line, where)) for where, line in dump.lines)
     is_chosen = (dump.layer, dump.head) != (None, None)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.json_values import WrittenNumber
 from coverage_eval.core.tables import ColumnText
 
 
@@ -21,7 +20,7 @@ def input_rows(texts: Texts) -> Iterator[dict[str, Any]]:
     """Each segment's row in the table of the only output; of a file of lines, the texts by name."""
     (output,) = texts.systems.values()
     if isinstance(output, ColumnText):
-        yield from output.table.records(output.column)
+        yield from output.table.rows
         return
     for row in texts.rows():
         texts_of_row: dict[str, Any] = {} if row.source is None else {"source": row.source}
@@ -64,6 +63,6 @@ def plain_value(value: Any) -> Any:
         return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain_value(item) for item in value]
-    if isinstance(value, float) and not isinstance(value, WrittenNumber):
+    if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int, WrittenNumber)) else str(value)
+    return value if value is None or isinstance(value, (str, int)) else str(value)

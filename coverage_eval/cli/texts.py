@@ -16,8 +16,15 @@ from coverage_eval.cli.click_options import Decorator, option, option_group
 from coverage_eval.cli.parameters import NamedText, TextType, by_name
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import STDIN, Text, check_file
-from coverage_eval.core.long_tables import SYSTEM, LongTable, find_systems
-from coverage_eval.core.tables import ColumnText, TextTable, column_for
+from coverage_eval.core.tables import (
+    SYSTEM,
+    ColumnText,
+    LongTable,
+    TextTable,
+    column_for,
+    find_systems,
+    list_names,
+)
 from coverage_eval.core.texts import JoinedText, SegmentFile
 
 _OPTIONS = {
@@ -172,7 +179,7 @@ class TextArguments(click.Argument):
         if not isinstance(text, ColumnText) or text.table not in tables:
             return text
         found = tables[text.table]
-        return ColumnText(found.rows if self.row_by_row else found.shared, text.column)
+        return ColumnText(found.pooled if self.row_by_row else found.shared, text.column)
 
     def _assign_in_order(self, ctx: click.Context, files: Sequence[Text]) -> None:
         """Give the files to the texts that no option names; REF, the last, takes all that are left.
@@ -190,7 +197,7 @@ class TextArguments(click.Argument):
                 # As aligners read them.
                 left = [JoinedText(file, "source"), JoinedText(file, "target")]
             elif all("\t" in line for line in file.first_lines) or file.is_table():
-                raise _pair_of_columns(ctx, TextTable(file.path, file))
+                raise _pair_of_columns(ctx, TextTable(file.path, ["1"], file))
         for name in self.texts:
             if left and not values[name]:
                 count = len(left) if name == "ref" else 1
@@ -261,7 +268,7 @@ def _by_system(texts: Mapping[str, Text], tables: Mapping[TextTable, LongTable])
         if isinstance(text, ColumnText) and text.table in tables:
             found = tables[text.table]
             found.check()
-            new = {system: found.text_of(system, text.column) for system in found.names}
+            new = {system: found.of_system(system, text.column) for system in found.systems}
         if twice := systems.keys() & new.keys():
             raise DataError(f"{text}: the system {min(twice)!r} is there twice")
         systems |= new
@@ -348,7 +355,7 @@ def _table_error(
     ctx: click.Context, table: str, columns: Sequence[str], wanted: str, line: Sequence[str]
 ) -> click.UsageError:
     return click.UsageError(
-        f"{table} is a table: name {wanted}. It has: {', '.join(columns)}. "
+        f"{table} is a table: name {wanted}. It has: {list_names(columns)}. "
         f"Type: {shlex.join(['coverage-eval', *line])}",
         ctx,
     )
@@ -356,6 +363,6 @@ def _table_error(
 
 def _text_columns(table: TextTable) -> list[str]:
     """The columns that may be texts: no object, and no list, of other columns."""
-    columns = table.columns()
+    columns = table.names
     objects = {name.rpartition(".")[0] for name in columns}
     return [name for name in columns if name not in objects]

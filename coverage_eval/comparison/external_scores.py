@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.files import Text, check_columns, file_name, zip_lines
+from coverage_eval.core.files import Text, zip_lines
 from coverage_eval.core.metric import Fitted, Measure, Statistics
 from coverage_eval.core.score import Signature
-from coverage_eval.core.tables import ColumnText, TextTable
+from coverage_eval.core.tables import ColumnText, TextTable, list_names
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.texts import open_text
 from coverage_eval.registry import METRICS, metric_class
@@ -254,20 +254,16 @@ def read_external_scores(
 
 
 def _read_table(table: TextTable, column: str, name: str) -> Scores:
-    where = file_name(table.path)
-    rows = list(table.records(*filter(None, [column])))
-    if not rows:
+    where, names = table.name, table.names
+    if not table.rows:
         raise DataError(f"{where}: has no score of segments")
-    names = list(rows[0])
     column = column or next((usual for usual in ("score", name) if usual in names), "")
     if not column:
-        there = ", ".join(names)
+        there = list_names(names)
         raise DataError(f"{where}: name the scores: {name}={where}:COLUMN; there are: {there}")
     scores: Scores = {}
-    for number, row in enumerate(rows, start=1):
-        here = f"{where}: row {number}"
-        check_columns(here, list(row), [column])
-        cell = row[column]
+    for row, (at, cell) in zip(table.rows, table.cells(column), strict=True):
+        here = f"{where}: {at}"
         value = None if cell in {"", None} else parse_number(cell, f"{here}, column {column!r}")
         of_system = scores.setdefault(str(row.get("system") or ""), {})
         segment = str(row.get("segment", len(of_system) + 1))

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from textwrap import shorten
 from typing import Any, BinaryIO, TypeAlias
 
 from coverage_eval.core.errors import CorpusWarning, DataError, UnequalLinesError
@@ -31,8 +31,9 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read, in bytes: a file with a longer line is probably not text."""
 
-_BLOCK_BYTES = 1 << 16
-_BOM = "\ufeff"
+_BEGINNING = 1 << 16
+"""Bytes that tell what a file is."""
+
 _CARRIAGE_RETURNS = (
     "ends in a carriage return, which was stripped, as on all further lines of the file",
     "has carriage returns inside; if they end lines, replace them: tr '\\r' '\\n'",
@@ -138,8 +139,11 @@ class FileText(Text):
         if str(self.path) != STDIN and Path(self.path).is_file():
             return Path(self.path)
         self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
-        with _unpacked(self.path, self.name) as pipe:
-            self._copy.writelines(_whole_lines(pipe, self.name))
+        if str(self.path) == STDIN:
+            shutil.copyfileobj(sys.stdin.buffer, self._copy)
+        else:
+            with Path(self.path).open("rb") as pipe:
+                shutil.copyfileobj(pipe, self._copy)
         self._copy.flush()
         return Path(self._copy.name)
 
@@ -163,92 +167,74 @@ class FileText(Text):
 
         Raises:
             DataError: The file is missing, a folder, damaged, no text, or not UTF-8; the message
-                names file, line and byte offset.
+                names file and line.
         """
-        lines_before = offset = 0
         has_warned = quietly
-        with _unpacked(self.regular_file, self.name) as file:
-            for block in _whole_lines(file, self.name):
-                if not offset and (other := identify_file(block, self.path)):
-                    raise DataError(f"{self.name}: is {other}")
+        with self._unpacked() as file:
+            if other := identify_file(file.peek(_BEGINNING)[:_BEGINNING], self.path):
+                raise DataError(f"{self.name}: is {other}")
+            text = io.TextIOWrapper(file, "utf-8", newline="\n")
+            read_line = partial(text.readline, MAX_LINE_BYTES + 1)
+            number = 0
+            try:
+                for number, line in enumerate(iter(read_line, ""), start=1):
+                    if len(line) > MAX_LINE_BYTES:
+                        raise DataError(f"{self.name}: line {number} {too_long()}")
+                    segment = line.removesuffix("\n")
+                    if number == 1:
+                        segment = segment.removeprefix("\ufeff")  # byte order mark
+                    if "\r" in segment:
+                        if not has_warned:
+                            has_warned = True
+                            message = _CARRIAGE_RETURNS["\r" in segment[:-1]]
+                            where = f"{self.name}: line {number}"
+                            warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
+                        segment = segment.removesuffix("\r")
+                    yield segment
+            except UnicodeDecodeError:
+                raise self._invalid_utf8(number) from None
+
+    def _invalid_utf8(self, number: int) -> DataError:
+        """The error for the first line that is not UTF-8, which comes behind this line."""
+        with self._unpacked() as file:
+            for line, data in enumerate(islice(file, number, None), start=number + 1):
                 try:
-                    text = block.decode().removesuffix("\n")
-                except UnicodeDecodeError as error:
-                    raise DataError(
-                        _invalid_utf8(self.name, lines_before, offset, error)
-                    ) from error
-                segments = (text if offset else text.removeprefix(_BOM)).split("\n")
-                for number, segment in enumerate(segments, start=lines_before + 1):
-                    if "\r" not in segment:
-                        yield segment
-                        continue
-                    if not has_warned:
-                        has_warned = True
-                        where = f"{self.name}: line {number}"
-                        message = _CARRIAGE_RETURNS["\r" in segment[:-1]]
-                        warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
-                    yield segment.removesuffix("\r")
-                lines_before += len(segments)
-                offset += len(block)
+                    data.decode()
+                except UnicodeDecodeError as error:  # noqa: PERF203 (it ends the loop)
+                    byte = f"byte 0x{data[error.start]:02x}"
+                    return DataError(
+                        f"{self.name}: line {line}: not valid UTF-8 ({byte}); convert the file to "
+                        "UTF-8 first"
+                    )
+        raise AssertionError("the file changed while it was read")
 
+    @contextmanager
+    def _unpacked(self) -> Iterator[Any]:
+        """The bytes of the file; what goes wrong while they are read becomes one line.
 
-@contextmanager
-def _unpacked(path: PathLike, name: str) -> Iterator[BinaryIO]:
-    """Open a file, packed or not; what goes wrong while it is read becomes one line.
+        Raises:
+            DataError: The file cannot be read or is damaged.
+        """
+        unpack: Callable[[BinaryIO], Any] | None = None
+        damages: tuple[type[Exception], ...] = ()
+        if (suffix := Path(self.path).suffix) in {".gz", ".zst"}:
+            from coverage_eval.core.packed import DAMAGES, UNPACKERS  # slow to import
 
-    Raises:
-        DataError: The file cannot be read or is damaged.
-    """
-    if str(path) == STDIN:
-        yield sys.stdin.buffer
-        return
-    unpack: Callable[[BinaryIO], Any] | None = None
-    damages: tuple[type[Exception], ...] = ()
-    if (suffix := Path(path).suffix) in {".gz", ".zst"}:
-        from coverage_eval.core.packed import DAMAGES, UNPACKERS  # slow to import
-
-        unpack, damages = UNPACKERS[suffix], DAMAGES
-    try:
-        with Path(path).open("rb") as file:
-            yield unpack(file) if unpack else file
-    except damages as error:
-        kind = "gzip" if suffix == ".gz" else "zstd"
-        raise DataError(f"{name}: damaged {kind} file ({error})") from error
-    except OSError as error:
-        raise DataError(f"{name}: cannot be read: {error.strerror or error}") from error
-
-
-def _whole_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield blocks of whole lines; a line without end (/dev/zero) takes no more than the limit.
-
-    Raises:
-        DataError: A line is too long.
-    """
-    lines_before = 0
-    while block := file.read(_BLOCK_BYTES):
-        if not block.endswith(b"\n"):
-            block += file.readline(MAX_LINE_BYTES + 1)
-        if len(block) > MAX_LINE_BYTES:
-            for number, line in enumerate(io.BytesIO(block), start=lines_before + 1):
-                if len(line) > MAX_LINE_BYTES:
-                    raise DataError(f"{name}: line {number} {too_long()}")
-        lines_before += block.count(b"\n")
-        yield block
+            unpack, damages = UNPACKERS[suffix], DAMAGES
+        try:
+            with self.regular_file.open("rb", buffering=_BEGINNING) as file:
+                yield unpack(file) if unpack else file
+        except damages as error:
+            kind = "gzip" if suffix == ".gz" else "zstd"
+            raise DataError(f"{self.name}: damaged {kind} file ({error})") from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise DataError(f"{self.name}: cannot be read: {reason}") from error
 
 
 def too_long() -> str:
     """The end of the message on a segment of more than :data:`MAX_LINE_BYTES`."""
     return f"is longer than {MAX_LINE_BYTES:,} bytes, so this is probably no text of segments"
-
-
-def _invalid_utf8(name: str, lines_before: int, offset: int, error: UnicodeDecodeError) -> str:
-    """The message on invalid bytes in a block, given the lines and bytes before the block."""
-    line = lines_before + error.object.count(b"\n", 0, error.start) + 1
-    return (
-        f"{name}: line {line}: not valid UTF-8 at byte "
-        f"offset {offset + error.start} (byte 0x{error.object[error.start]:02x}); "
-        "convert the file to UTF-8 first"
-    )
 
 
 def zip_lines(
@@ -284,22 +270,3 @@ def zip_lines(
         yield row
     if count < 0 and empty:
         raise DataError(empty)
-
-
-def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:
-    """Raise if a needed column is missing or occurs twice.
-
-    Args:
-        where: The file, and its line if it has lines.
-        names: The columns of the file.
-        needed: The columns that must occur once.
-
-    Raises:
-        DataError: The first such column; the message lists the columns of the file.
-    """
-    missing = [name for name in needed if name not in names]
-    twice = [name for name in needed if names.count(name) > 1]
-    if missing or twice:
-        problem = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
-        listed = shorten(", ".join(names), 300, placeholder=" …")
-        raise DataError(f"{where}: {problem}; there are: {listed}")

@@ -19,7 +19,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from coverage_eval.core.escapes import escape_csv, escape_json
-from coverage_eval.core.json_values import exact_json
 from coverage_eval.core.latex import latex
 from coverage_eval.core.layout import cell_lines, markdown, text
 from coverage_eval.core.report import NUMBER_FORMATS, Report, ScoreCell, Style, Table
@@ -154,7 +153,7 @@ def json_lines(report: Report, _: Style) -> Iterator[str]:
 
 def json_line(value: Any) -> str:
     """A value as one line of JSON, hidden characters escaped; NaN is a ValueError."""
-    return escape_json(exact_json(value))
+    return escape_json(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def json_text(report: Report, _: Style) -> Iterator[str]:

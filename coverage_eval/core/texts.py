@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set, Sized
 from functools import partial
-from itertools import chain, tee
-from operator import itemgetter
+from itertools import chain
 from os import PathLike as OsPathLike
 from typing import Any
 
@@ -26,10 +24,15 @@ from coverage_eval.core.files import (
     Text,
     zip_lines,
 )
-from coverage_eval.core.joined_tables import join_by_id
-from coverage_eval.core.json_values import holds_objects, read_array
-from coverage_eval.core.long_tables import check_one_system
-from coverage_eval.core.tables import ColumnText, TextTable, is_missing
+from coverage_eval.core.tables import (
+    ColumnText,
+    TextTable,
+    check_one_system,
+    is_missing,
+    join_by_id,
+    list_names,
+    read_json,
+)
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.core.unsupported_files import identify_lines
 
@@ -97,14 +100,10 @@ class SegmentFile(FileText):
 
     def read(self, *, optional: bool) -> Iterator[str]:
         """As iteration; an ``optional`` text may have null in a JSON array, a blank segment."""
-        beginning = next(filter(str.strip, self.first_lines), "")
-        if beginning.lstrip().startswith(("{", "[")):
-            if holds_objects(self):
-                raise DataError(_name_a_column(self.path, TextTable(self.path, self)))
-            if read_array(self):
-                names = [""]
-                table = TextTable(self.path, self).texts(names, names if optional else ())
-                return (text for (text,) in table)
+        if items := read_json(self):
+            if any(isinstance(item, dict) for item in items):
+                raise DataError(_name_a_column(TextTable(self.path, file=self)))
+            return iter(TextTable(self.path, file=self).texts("", optional=optional))
         if other := identify_lines(self.first_lines, self.path):
             raise DataError(f"{self.name}: is {other}")
         return self.lines()
@@ -115,10 +114,12 @@ class SegmentFile(FileText):
         JSON is told by its content, whatever the name; a pipe is not read for that.
 
         Raises:
-            DataError: A file of JSON is damaged, or one object.
+            DataError: A file of JSON is damaged, or has no texts.
         """
-        is_named = _TABLE.fullmatch(str(self.path)) is not None
-        return is_named or (os.path.isfile(self.path) and holds_objects(self))  # noqa: PTH113
+        if _TABLE.fullmatch(str(self.path)):
+            return True
+        items = read_json(self) if os.path.isfile(self.path) else None  # noqa: PTH113
+        return bool(items) and any(isinstance(item, dict) for item in items or ())
 
 
 class JoinedText(Text):
@@ -155,8 +156,9 @@ class JoinedText(Text):
             yield source if self._side == "source" else target
 
 
-def _name_a_column(path: PathLike, table: TextTable) -> str:
-    return f"{path} is a table: name a column of it, as {path}:COLUMN: {', '.join(table.names())}"
+def _name_a_column(table: TextTable) -> str:
+    there = list_names(table.names)
+    return f"{table.path} is a table: name a column of it, as {table.path}:COLUMN: {there}"
 
 
 def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterator[str]:
@@ -181,7 +183,7 @@ def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterato
     """
     text = source if isinstance(source, Text) else open_text(source)
     if isinstance(text, SegmentFile) and text.is_table():
-        raise DataError(_name_a_column(text.path, TextTable(text.path)))
+        raise DataError(_name_a_column(TextTable(text.path)))
     if isinstance(text, ColumnText):
         check_one_system(text.table, text.column)
     return text.read(optional=optional)
@@ -198,7 +200,7 @@ _STDIN_NAMES = {files.STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 def check_stdin(texts: Iterable[Text]) -> None:
     """Raise if standard input is named twice, because each reader would get only a part.
 
-    Columns of one table count once, because they are read together.
+    Columns of one table count once, because it is read once.
 
     Raises:
         DataError: Two names mean standard input.
@@ -214,8 +216,7 @@ def read_parallel(
     """Read parallel texts segment by segment, such as hypothesis and reference.
 
     Args:
-        sources: At least one text or name of a text; standard input at most once. Columns of one
-            table are read in one pass.
+        sources: At least one text or name of a text; standard input at most once.
         optional: Those of the texts that may lack values, which are blank segments.
 
     Returns:
@@ -228,28 +229,19 @@ def read_parallel(
     """
     texts = [item if isinstance(item, Text) else open_text(item) for item in sources]
     check_stdin(texts)
-    columns: defaultdict[TextTable, list[str]] = defaultdict(list)
-    may_lack: defaultdict[TextTable, list[str]] = defaultdict(list)
-    for text in texts:
-        if isinstance(text, ColumnText):
-            columns[text.table].append(text.column)
-            may_lack[text.table] += [text.column] * (text in optional)
-    for table, names in columns.items():
-        check_one_system(table, names[0])
-    joined: Mapping[TextTable, TextTable] = {table: table for table in columns}
+    tables = {text.table: text.column for text in texts if isinstance(text, ColumnText)}
+    for table, column in tables.items():
+        check_one_system(table, column)
+    joined: Mapping[TextTable, TextTable] = {}
     if all(isinstance(text, ColumnText) for text in texts):
-        joined = join_by_id([*columns])
-    passes = {
-        table: iter(tee(joined[table].texts(names, may_lack[table]), len(names)))
-        for table, names in columns.items()
-    }
+        joined = join_by_id([*tables])
     streams: list[Iterator[Any]] = []
     for text in texts:
-        if isinstance(text, ColumnText):
-            index = columns[text.table].index(text.column)
-            streams.append(map(itemgetter(index), next(passes[text.table])))
+        is_optional = text in optional
+        if isinstance(text, ColumnText) and joined:
+            streams.append(iter(joined[text.table].texts(text.column, optional=is_optional)))
         else:
-            streams.append(text.read(optional=text in optional))
+            streams.append(text.read(optional=is_optional))
     names = [text.name for text in texts]
     empty = f"{' and '.join(names)}: no segments: the file is empty"
     return zip_lines(names, streams, empty=empty, explain=partial(_blank_lines, texts))

@@ -147,7 +147,7 @@ def read_blocks(text: Text) -> Iterator[list[str]]:
     if not isinstance(text, ColumnText):
         yield list(text)
         return
-    for where, (cell,) in text.table.cells([text.column]):
+    for where, cell in text.table.cells(text.column):
         if not isinstance(cell, str):
             raise DataError(f"{text.name}: {where} is not text; write an empty text for no line")
         yield cell.replace("\r\n", "\n").removesuffix("\n").split("\n")

@@ -99,15 +99,16 @@ class OwnScores:
             DataError: Columns are missing, a figure is not a number or comes twice.
         """
         name, table = file_name(source), TextTable(source)
-        names = table.names()
+        names = table.names
         value = "value" if "value" in names else "score"
         if missing := {"system", "metric", value} - set(names):
             raise DataError(
-                f"{name}: line 1: no column {sorted(missing)[0]!r}; the columns are system, metric "
+                f"{name}: no column {sorted(missing)[0]!r}; the columns are system, metric "
                 "and value or score, and perhaps dataset and seed"
             )
         optional = [column for column in ("dataset", "seed") if column in names]
-        rows = list(table.texts(["system", "metric", value, *optional]))
+        columns = ["system", "metric", value, *optional]
+        rows = list(zip(*map(table.texts, columns), strict=True))
         if not rows:
             raise DataError(f"{name}: no figures; each line is like csparsemax,BLEU,29.85")
         for row in rows:

@@ -266,9 +266,9 @@ def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
         DataError: As :func:`compare_scores`.
     """
     name, table = file_name(source), TextTable(source)
-    if sorted(table.names()) != sorted([*_KEY, "value"]):
-        raise DataError(f"{name}: line 1: the columns must be {','.join(_KEY)},value")
-    rows = list(table.texts([*_KEY, "value"]))
+    if sorted(table.names) != sorted([*_KEY, "value"]):
+        raise DataError(f"{name}: the columns must be {','.join(_KEY)},value")
+    rows = list(zip(*map(table.texts, [*_KEY, "value"]), strict=True))
     if not rows:
         raise DataError(f"{name}: no figures; each line is like csparsemax,De-En,BLEU,29.85")
     printed = {key for table in tables for key in load_table(table).cells}

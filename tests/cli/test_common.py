@@ -181,7 +181,7 @@ def test_an_error_in_the_middle_is_the_same_with_processes(
     ("hyp", "ref", "message"),
     [
         (b"a\n", b"a\nb\n", "unequal numbers of lines: hyp has 1, ref has 2; "),
-        (b"\xff\n", b"a\n", "hyp: line 1: not valid UTF-8 at byte offset 0 (byte 0xff); "),
+        (b"\xff\n", b"a\n", "hyp: line 1: not valid UTF-8 (byte 0xff); "),
         (b"", b"", "hyp and ref: no segments: the file is empty"),
         (b"a\n", b"\n", "REP: the reference has no words at all, "),
     ],

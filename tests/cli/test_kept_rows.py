@@ -110,7 +110,7 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
 @pytest.mark.parametrize(
     "texts", [("hyp", "ref"), TEXTS, ("t.tsv:hyp", "t.tsv:ref"), ("bare.csv:1", "bare.csv:2")]
 )
-def test_texts_are_opened_for_a_look_then_twice_and_once_more_for_all_rows(
+def test_files_are_opened_for_a_look_then_twice_and_tables_once(
     run_cli, tmp_path, monkeypatch, texts
 ):
     opened: list[str] = []
@@ -128,18 +128,17 @@ def test_texts_are_opened_for_a_look_then_twice_and_once_more_for_all_rows(
     monkeypatch.setattr(Path, "open", counting)
     run_cli("rep", *texts, cwd=tmp_path)
     name = texts[0].partition(":")[0]
-    assert opened.count(name) == 3
+    assert opened.count(name) == (2 if ":" in texts[0] else 3)  # tables are read whole
     opened.clear()
     run_cli("rep", *texts, "--keep", "k.csv", "--reject", "r.jsonl", cwd=tmp_path)
-    assert opened.count(name) == 5  # every output is judged
+    assert opened.count(name) == (2 if ":" in texts[0] else 5)  # every output is judged
 
 
 def test_two_columns_with_one_name_are_refused(run_cli, tmp_path):
     (tmp_path / "t.tsv").write_text("hyp\tref\tnote\tnote\na a\ta\t1\t2\n")
-    run_cli("rep", "t.tsv:hyp", "t.tsv:ref", cwd=tmp_path)
-    done = run_cli("rep", "t.tsv:hyp", "t.tsv:ref", "--keep", "k", cwd=tmp_path, check=False)
+    done = run_cli("rep", "t.tsv:hyp", "t.tsv:ref", cwd=tmp_path, check=False)
     assert done.returncode == 1
-    assert "t.tsv: line 1: two columns note; there are: hyp, ref, note, note" in done.stderr
+    assert "t.tsv: two columns are called note; there are: hyp, ref, note, note" in done.stderr
 
 
 def test_rows_without_names_are_all_kept(run_cli, tmp_path):
@@ -222,19 +221,4 @@ def test_records_that_a_form_cannot_hold(tmp_path):
             write_records(path, ["h"], [{"h": cell}])
     half = {"h": "\ud800"}
     write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
-    assert list(TextTable(tmp_path / "r.jsonl").records()) == [half]
-
-
-def test_numbers_are_written_back_as_they_stand_in_the_file(run_cli, tmp_path):
-    numbers = (
-        '"a": 1e400, "b": [0.12345678901234567890, {"c": -1.50E-3}], "d": 12345678901234567890'
-    )
-    texts = '"hyp": "a red red house", "ref": "a red house"'
-    (tmp_path / "t.jsonl").write_text(f"{{{texts}, {numbers}}}\n")
-    run_cli("rep", *TEXTS, "--reject", "bad.jsonl", cwd=tmp_path)
-    assert (tmp_path / "bad.jsonl").read_text().endswith(f"{numbers}}}\n")
-    run_cli("rep", *TEXTS, "--sentence-level", "-o", "all.jsonl", cwd=tmp_path)
-    assert numbers in (tmp_path / "all.jsonl").read_text()
-    run_cli("rep", *TEXTS, "--reject", "bad.tsv", cwd=tmp_path)
-    (row,) = csv.DictReader((tmp_path / "bad.tsv").open(), delimiter="\t")
-    assert (row["a"], row["d"]) == ("1e400", "12345678901234567890")
+    assert TextTable(tmp_path / "r.jsonl").rows == [half]

@@ -67,7 +67,7 @@ def test_every_format_has_positions(run_cli, corpus, form):
         assert data["documents"][0]["missing"] == [[11, 13], [41, 41]]
         rows = data["pieces"]
     else:
-        rows = list(TextTable(corpus / f"found.{form}").records())
+        rows = TextTable(corpus / f"found.{form}").rows
     assert [str(row["line"]) for row in rows][:60] == [str(n) for n in range(1, 61)]
     text = (corpus / "added.txt").read_text()
     for row in rows:
@@ -104,7 +104,7 @@ def test_an_empty_document_among_others_is_data(run_cli, corpus):
         ("segment empty.txt", "empty.txt: the output is empty"),
         ("segment src.txt", "the output is in the source's language: it is not translated"),
         ("segment other.txt", "not a translation of its source: 0% of its words fit their line"),
-        ("segment gaps.jsonl:o --src gaps.jsonl:s", "gaps.jsonl:o: line 2 is not text"),
+        ("segment gaps.jsonl:o --src gaps.jsonl:s", "gaps.jsonl:o: row 2 is not text"),
         ("omissions gaps.jsonl:r --unaligned --src gaps.jsonl:s --ref gaps.jsonl:r",
          "gaps.jsonl:r: row 1 has 1 lines and gaps.jsonl:s has 2"),
         ("omissions gaps.jsonl:r --unaligned --src gaps.jsonl:s --ref more.jsonl:r",

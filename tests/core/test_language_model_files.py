@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from coverage_eval.core.errors import DataError, ReadingNote
-from coverage_eval.core.json_values import find_field
-from coverage_eval.core.tables import TextTable
+from coverage_eval.core.tables import TextTable, find_field
 
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "src": "ein Haus", "out": {"text": "a house\n", "n": 2}, "all": ["a house", "house"]},
@@ -29,8 +28,9 @@ def write_lines(path: Path, rows: Sequence[Any]) -> Path:
 def test_line_breaks_become_a_space_and_are_counted_once(tmp_path):
     path = write_lines(tmp_path / "t.jsonl", ROWS)
     with pytest.warns(ReadingNote) as said:
-        texts = list(TextTable(path).texts(["src", "out.text"]))
-    assert texts == [("ein Haus", "a house"), ("ein Hund", "Sure: a dog"), ("eine Katze", "a\tcat")]
+        src, out = (TextTable(path).texts(column) for column in ("src", "out.text"))
+    assert src == ["ein Haus", "ein Hund", "eine Katze"]
+    assert out == ["a house", "Sure: a dog", "a\tcat"]
     assert sorted(str(item.message) for item in said) == [
         f"{path}: column 'out.text': 2 cells with line breaks, read as one line each",
         f"{path}: column 'src': 1 cell with line breaks, read as one line each",
@@ -45,18 +45,17 @@ def test_the_separator_is_found(tmp_path, delimiter):
             [["id", "a, b", "x; y"], ["1", "p,q;r", "s"]]
         )
     file = TextTable(path)
-    assert file.names() == ["id", "a, b", "x; y"]
-    assert list(file.texts(["a, b"])) == [("p,q;r",)]
+    assert file.names == ["id", "a, b", "x; y"]
+    assert file.texts("a, b") == ["p,q;r"]
 
 
 def test_a_path_names_a_field_or_an_item(tmp_path):
     file = TextTable(write_lines(tmp_path / "t.jsonl", ROWS))
-    assert list(file.texts(["all.1"])) == [("house",), ("dog",), ("the cat",)]
-    assert file.names() == ["id", "src", "out", "out.text", "out.n", "all", "all.0", "all.1"]
-    with pytest.raises(
-        DataError, match=r"line 1: no column out\.txt; there are: id, src, out, out"
-    ):
-        list(file.texts(["out.txt"]))
-    assert find_field({"a.b": 1, "a": {"b": 2}}, "a.b") == 1
+    assert file.texts("all.1") == ["house", "dog", "the cat"]
+    assert file.names == ["id", "src", "out", "out.text", "out.n", "all", "all.0", "all.1"]
+    with pytest.raises(DataError, match=r"no column out\.txt; there are: id, src, out, out"):
+        file.texts("out.txt")
+    both = TextTable(write_lines(tmp_path / "b.jsonl", [{"a.b": "x", "a": {"b": "y"}}]))
+    assert both.texts("a.b") == ["x"]
     with pytest.raises(KeyError):
         find_field({"a": "text"}, "a.0.b")

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from coverage_eval.core.errors import DataError, ReadingNote
-from coverage_eval.core.long_tables import find_systems
-from coverage_eval.core.tables import TextTable
+from coverage_eval.core.tables import TextTable, find_systems
 from coverage_eval.core.texts import read_parallel, read_segments
 
 SOURCES = ["ein Haus", "ein Hund", "ein Haus", "eine Katze"]
@@ -47,7 +46,7 @@ def texts_of(path: Path, column: str = "system") -> dict[str, list[str]]:
     found = find_systems(TextTable(path), column)
     assert found is not None
     found.check()
-    return {name: list(found.text_of(name, "mt")) for name in found.names}
+    return {name: list(found.of_system(name, "mt")) for name in found.systems}
 
 
 @pytest.mark.parametrize("ending", ["tsv", "jsonl"])
@@ -71,9 +70,8 @@ def test_each_system_has_its_text(tmp_path, ending, key, order):
     assert found == OUTPUTS
     shared = find_systems(TextTable(tmp_path / f"t.{ending}"))
     assert shared is not None
-    assert [text for (text,) in shared.shared.texts(["source"])] == SOURCES
-    assert len(list(shared.rows.texts(["mt", "source"]))) == 12
-    assert len(list(shared.rows.records("mt"))) == 12
+    assert shared.shared.texts("source") == SOURCES
+    assert len(shared.pooled.texts("mt")) == len(shared.pooled.rows) == 12
 
 
 def test_without_names_of_segments_systems_have_the_same_order(tmp_path):
@@ -85,8 +83,8 @@ def test_without_names_of_segments_systems_have_the_same_order(tmp_path):
     table[1], table[2] = table[2], table[1]
     long = find_systems(TextTable(write(path, table)))
     assert long is not None
-    with pytest.raises(DataError, match="column 'source': another text than in line"):
-        list(long.shared.texts(["source"]))
+    with pytest.raises(DataError, match="column 'source': another text than in row"):
+        long.shared.texts("source")
 
 
 def test_segments_that_a_system_lacks_are_left_out_and_counted(tmp_path):
@@ -99,7 +97,7 @@ def test_segments_that_a_system_lacks_are_left_out_and_counted(tmp_path):
 
 def test_two_texts_of_a_system_for_one_segment_are_refused(tmp_path):
     path = write(tmp_path / "t.jsonl", [*rows("segment"), {**rows("segment")[0], "mt": "other"}])
-    with pytest.raises(DataError, match="line 13, column 'mt': another text than in line 1"):
+    with pytest.raises(DataError, match="row 13, column 'mt': another text than in row 1"):
         texts_of(path)
 
 
@@ -140,6 +138,7 @@ def test_commands_take_the_systems_or_the_rows(run_cli, tmp_path, column):
     assert long.stdout == run_cli("compare", *FILES, "--src", "src", *options, cwd=tmp_path).stdout
     if column == "system":
         refused = run_cli("rep", "t.jsonl:mt", "t.jsonl:mt", cwd=tmp_path, check=False)
+        assert "its segments are told by seg_id" in " ".join(refused.stderr.split())
         line = " ".join(refused.stderr.split()).partition("type: coverage-eval ")[2]
         assert line == "compare t.jsonl:mt --src t.jsonl:source"
         run_cli(*line.split(), "--resamples", 0, cwd=tmp_path)
@@ -170,3 +169,19 @@ def test_rows_are_joined_by_an_id_if_their_order_differs(tmp_path, ending, key):
     later = [{**row, key: f"t{n}"} for n, row in enumerate(table)]  # other ids join nothing
     write(second, later)
     assert next(read_parallel(f"{first}:mt", f"{second}:ref")) == ("text 0", later[0]["ref"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shuffled_rows_give_the_same_scores(run_cli, tmp_path, seed):
+    table = rows("seg_id")
+    write(tmp_path / "t.jsonl", table)
+    random.Random(seed).shuffle(table)
+    write(tmp_path / "shuffled.jsonl", table)
+    given = ("-m", "length-ratio,tng", "--resamples", 0, "-f", "json")
+    scores = []
+    for name in ("t.jsonl", "shuffled.jsonl"):
+        done = run_cli("compare", f"{name}:mt", "--src", f"{name}:source", *given, cwd=tmp_path)
+        found = json.loads(done.stdout)["scores"]
+        scores.append(sorted((row["system"], row["metric"], row["score"]) for row in found))
+    assert scores[0] == scores[1]
+    assert len(scores[0]) == 6

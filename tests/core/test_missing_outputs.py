@@ -70,5 +70,5 @@ def test_a_missing_source_is_an_error(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text(rows, encoding="utf-8")
     # A column of the same name in another table may lack no value.
     outputs, sources = (open_text(f"{tmp_path}/{name}.jsonl:text") for name in "ab")
-    with pytest.raises(DataError, match=r"b.jsonl: line 1, column 'text': a missing value"):
+    with pytest.raises(DataError, match=r"b.jsonl: row 1, column 'text': a missing value"):
         list(Texts({"a": outputs}, source=sources).rows())

@@ -55,30 +55,6 @@ def test_json_lines_are_a_table_whatever_their_name(tmp_path):
     assert "is a table" in refusal(path)
 
 
-@pytest.mark.parametrize("as_lines", [False, True])
-@pytest.mark.parametrize(
-    ("header", "names"), [([], ["0", "1"]), ([["mt", "ref"]], ["mt", "ref"])]
-)  # fmt: skip
-def test_rows_of_lists_are_a_table_whose_columns_have_numbers_or_names(
-    tmp_path, header, names, as_lines
-):
-    rows = [*header, *([text, text[::-1]] for text in TEXTS)]
-    written = "".join(f"{json.dumps(row)}\n" for row in rows) if as_lines else json.dumps(rows)
-    path = write(tmp_path / "rows", written)
-    assert list(read_segments(f"{path}:{names[0]}")) == TEXTS
-    assert list(read_segments(f"{path}:{names[1]}")) == [text[::-1] for text in TEXTS]
-    assert open_text(path).is_table()
-    assert refusal(path).endswith(f"as {path}:COLUMN: {', '.join(names)}")
-    with pytest.raises(DataError, match=f" {len(header) + 1}: no column 3; there are: {names[0]}"):
-        list(read_segments(f"{path}:3"))
-    for row in (["a house"], "a house", {"0": "a house", "1": ""}):
-        spoiled = [*rows, row]
-        lines = "".join(f"{json.dumps(row)}\n" for row in spoiled)
-        write(tmp_path / "rows", lines if as_lines else json.dumps(spoiled))
-        with pytest.raises(DataError, match=f"{'line' if as_lines else 'item'} {len(spoiled)}: "):
-            list(read_segments(f"{path}:{names[0]}"))
-
-
 @pytest.mark.parametrize(
     "line", ["[Applause]", "[", '["no" he said', "{name} sleeps", '{"no"', "[1]", "[]", "<s> a"]
 )
@@ -95,25 +71,22 @@ def test_a_look_ahead_says_nothing_twice(tmp_path):
     assert len(said) == 1
 
 
-@pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize(
-    ("value", "rows"),
-    [
-        ({"model": "x", "rows": ROWS}, ROWS),
-        ({"a": "a dog", "b": ""}, [{"id": "a", "text": "a dog"}, {"id": "b", "text": ""}]),
-        ({str(number): row for number, row in enumerate(ROWS)}, ROWS),
-        ({name: {str(n): row[name] for n, row in enumerate(ROWS)} for name in ROWS[0]}, ROWS),
-        (
-            {"mt": TEXTS, "ref": TEXTS[::-1]},
-            [{"mt": TEXTS[n], "ref": TEXTS[-1 - n]} for n in range(len(TEXTS))],
-        ),
-    ],
-)
-def test_one_object_is_refused_with_the_line_that_writes_its_rows(tmp_path, value, rows, indent):
-    path = write(tmp_path / "all.json", json.dumps(value, indent=indent))
-    line = refusal(path).partition("an object a line: ")[2].replace("ROWS.jsonl", "/dev/stdout")
+    "data", ["", "{}", "NaN", "7", '"a"', "[", "[" * 100_000, "[1, 2]", '["a", 2]', "[[]]",
+             "a house\n", '{"a": "a dog", "b": ""}', '[{"mt": "a"},\n'],
+)  # fmt: skip
+def test_what_ends_in_json_is_json_of_texts(tmp_path, run_cli, data):
+    path = write(tmp_path / "a.json", data)
+    assert "is no JSON of texts, which is an array of strings or of objects" in refusal(path)
+    done = run_cli("rep", "a.json", "a.json", cwd=tmp_path, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_rows_inside_an_object_are_named_with_the_line_that_writes_them(tmp_path):
+    path = write(tmp_path / "all.json", json.dumps({"model": "x", "all rows": ROWS}))
+    line = refusal(path).partition("; type: ")[2].replace("ROWS.json", "/dev/stdout")
     written = subprocess.run(line, shell=True, capture_output=True, check=True, text=True).stdout
-    assert [json.loads(row) for row in written.splitlines()] == rows
+    assert json.loads(written) == ROWS
 
 
 def test_the_column_to_type_is_a_text_and_no_object(tmp_path, run_cli):

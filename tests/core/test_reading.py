@@ -73,7 +73,7 @@ class TestSegments:
 
     def test_invalid_utf8_is_an_error_with_file_line_and_byte(self, tmp_path):
         path = write(tmp_path / "latin1.txt", "gut\ngrün\n".encode("latin-1"))
-        expected = f"{path}: line 2: not valid UTF-8 at byte offset 6 (byte 0xfc)"
+        expected = f"{path}: line 2: not valid UTF-8 (byte 0xfc)"
         with pytest.raises(DataError, match=re.escape(expected)):
             list(read_segments(path))
 

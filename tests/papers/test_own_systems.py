@@ -91,7 +91,7 @@ def test_table_2_is_judged_if_its_systems_are_there(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("system,metric\n", "line 1: no column 'score'"),
+        ("system,metric\n", "no column 'score'"),
         ("system,metric,value\na,BLEU,x\n", "a,your text,BLEU,x: not a number"),
         ("system,metric,value\na,BLEU,1\na,BLEU,2\n", "a,your text,BLEU: twice"),
         ("system,metric,value,seed\na,BLEU,1,1\nb,BLEU,1,2\n", "has no figure for b,"),

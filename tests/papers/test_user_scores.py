@@ -57,7 +57,7 @@ def test_directions_agree_with_a_plain_count(tmp_path):
         (["softmx,De-En,BLEU,1"], "softmx,De-En,BLEU,1: no printed table has this figure"),
         (["softmax,De-En,BLEU,1", "softmax,De-En,BLEU,2"], "BLEU,2: twice in the file"),
         (["softmax,De-En,BLEU,inf"], "BLEU,inf: not a number"),
-        (["softmax,De-En,BLEU"], "line 2: 3 fields where the header has 4"),
+        (["softmax,De-En,BLEU"], "row 1: 3 fields where the first line has 4"),
         (["soft\rmax,De-En,BLEU,1"], "line 2: new-line character"),
         ([], "no figures"),
     ],
@@ -70,7 +70,7 @@ def test_bad_lines_are_named(tmp_path, lines, message):
 
 def test_a_bad_header_is_named(tmp_path):
     path = write(tmp_path, "softmax,De-En,BLEU,1", header="system,dataset,metric,score\n")
-    with pytest.raises(DataError, match="line 1: the columns must be system,dataset,metric,value"):
+    with pytest.raises(DataError, match="the columns must be system,dataset,metric,value"):
         compare_scores(path)
 
 
