@@ -229,7 +229,10 @@ def read_parallel(
     """
     texts = [item if isinstance(item, Text) else open_text(item) for item in sources]
     check_stdin(texts)
-    tables = {text.table: text.column for text in texts if isinstance(text, ColumnText)}
+    tables: dict[TextTable, str] = {}
+    for text in texts:
+        if isinstance(text, ColumnText):
+            tables.setdefault(text.table, text.column)
     for table, column in tables.items():
         check_one_system(table, column)
     joined: Mapping[TextTable, TextTable] = {}

@@ -33,8 +33,8 @@ _MAGIC = {
 """First bytes of files that are not text, and what to do with such a file."""
 
 _ZIPPED = {
-    "xl/workbook.xml": 'an Excel file; convert it: python -c "import pandas as pd; '
-    "pd.read_excel('FILE').to_csv('STEM.csv', index=False)\"",
+    "xl/workbook.xml": 'a spreadsheet of Excel; convert it: python -c "import pandas as pd; '
+    "pd.read_excel('FILE', dtype=str, keep_default_na=False).to_csv('STEM.csv', index=False)\"",
     "word/document.xml": "a Word file; save it as plain text in UTF-8",
     "content.xml": "an OpenDocument file; save it as .csv, or as plain text in UTF-8",
     "forward.params": "a model of words' translations; it goes with --model",
@@ -130,7 +130,10 @@ def _zipped(beginning: bytes, path: object) -> str:
     except (BadZipFile, OSError):
         members = set()
     ends = (advice for end, advice in _ZIPPED.items() if any(m.endswith(end) for m in members))
-    return next(ends, "a zip archive; unpack it, and name a file of it")
+    other = "a zip archive; unpack it, and name a file of it"
+    if Path(str(path)).suffix.lower() == ".xlsx":  # damaged, or written by another program
+        other = _ZIPPED["xl/workbook.xml"]
+    return next(ends, other)
 
 
 def _markup(beginning: str, first: str) -> str | None:

@@ -168,17 +168,24 @@ def test_other_files_are_called_what_they_are_with_a_line_that_runs(
 
 
 @pytest.mark.parametrize(
-    ("member", "what"), [("xl/workbook.xml", "an Excel file"), ("word/document.xml", "a Word file"),
+    ("member", "what"), [("xl/workbook.xml", "a spreadsheet of Excel"),
+                         ("word/document.xml", "a Word file"),
                          ("content.xml", "an OpenDocument file"), ("a.txt", "a zip archive"),
                          ("arr_0.npy", "a file of NumPy"), ("model/data.pkl", "a file of PyTorch")],
 )  # fmt: skip
 def test_zip_archives_are_told_by_their_members(tmp_path, member, what):
-    path = tmp_path / "p.xlsx"
+    path = tmp_path / "p.zip"
     with zipfile.ZipFile(path, "w") as file:
         file.writestr(member, "text")
     for name in (str(path), f"{path}:mt"):
         with pytest.raises(DataError, match=f"is {what}"):
             list(open_text(name))
+
+
+def test_a_spreadsheet_is_told_by_its_name_too(tmp_path):
+    path = tmp_path / "p.xlsx"
+    path.write_bytes(b"PK\x03\x04" + b"x" * 99)
+    assert "is a spreadsheet of Excel" in refusal(str(path))
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
