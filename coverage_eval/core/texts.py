@@ -227,7 +227,8 @@ def read_parallel(
             texts have unequal numbers of segments (all names, all counts), or none at all; standard
             input is named twice.
     """
-    texts = [item if isinstance(item, Text) else open_text(item) for item in sources]
+    by_file: dict[str, TextTable] = {}
+    texts = [item if isinstance(item, Text) else open_text(item, by_file) for item in sources]
     check_stdin(texts)
     tables: dict[TextTable, str] = {}
     for text in texts:
