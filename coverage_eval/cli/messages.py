@@ -41,8 +41,8 @@ def has_colours(stream: TextIO) -> bool:
 def _spell(error: UnicodeError) -> tuple[str, int]:
     """Spell a character that the encoding lacks in words, or as JSON does: "ß" as \\u00df."""
     assert isinstance(error, UnicodeEncodeError)
-    lacking = error.object[error.start : error.end]
-    return "".join(WORDS.get(sign) or spell_utf16(sign) for sign in lacking), error.end
+    unencodable = error.object[error.start : error.end]
+    return "".join(WORDS.get(sign) or spell_utf16(sign) for sign in unencodable), error.end
 
 
 codecs.register_error(ENCODING_FALLBACK, _spell)

@@ -113,7 +113,7 @@ def test_links_and_scores_are_columns_of_the_table_of_the_texts(run, folder):
     for name in ("hyp", "ref", "src", "links", "ref_links"):
         (folder / f"{name}.txt").write_text("".join(f"{row[name]}\n" for row in rows))
     (folder / "comet.csv").write_text("segment,score\n1,0.25\n2,0.75\n")
-    drop = "drop {0}:hyp {0}:ref --src {0}:src --links {0}:links --ref-links {0}:ref_links"
+    drop = "drop -i {0}:hyp -r {0}:ref --src {0}:src --links {0}:links --ref-links {0}:ref_links"
     compare = "compare --ref {0}:ref x={0}:hyp -m rep --scores comet={0}:comet --resamples 0"
     files = "drop hyp.txt ref.txt --src src.txt --links links.txt --ref-links ref_links.txt"
     given = "compare --ref ref.txt x=hyp.txt -m rep --scores comet=comet.csv --resamples 0"
