@@ -71,7 +71,7 @@ def demonstrate(folder: Path | None = None) -> Iterator[Table]:
         yield Table((), (), notes=notes, signatures=(str(score.signature),))
     systems = " ".join(f"{name}={folder}/{name}.en" for name in RATES)
     command = f"report --ref {reference} {by_model} -m {','.join(metrics)} {systems} -o {report}"
-    notes = (*_shell(command), *compared.verdict_sentences, f"→ {report}")
+    notes = (*_shell(command), *compared.statements.write(), f"→ {report}")
     yield Table((), (), notes=notes, signatures=tuple(compared.signatures.values()))
 
 

@@ -201,7 +201,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
+from coverage_eval.core.mark import Explanation, Mark, MarkKind
 from coverage_eval.core.text_metric import TokenMetric
 
 
@@ -219,7 +219,7 @@ class Shout(TokenMetric):
         MarkKind("loud", "output", "shouted", "shouted word", "shouted words",
                  "word in capitals", "addition", style="added"),
     )
-    wording: ClassVar[Wording | None] = Wording("shouts less", "shouts")
+    more_errors: ClassVar[str] = "shouts more"
 
     def count(self, batch):
         texts = [[self.tokenizer(text) for text in row.hypotheses] for row in batch.rows]
@@ -272,7 +272,7 @@ def test_a_metric_with_marks_has_a_command_with_evidence(shouting):
 def test_a_report_marks_what_a_new_metric_marks(shouting):
     line = ("report", "--ref", "refs", "quiet", "loud", "-m", "rep,shout", "-o", "report.html")
     said = run(shouting, "-m", "coverage_eval", *line)
-    assert "quiet shouts less (Shout 0.00 against 42.86, p = 0.002)" in said
+    assert "loud shouts more than quiet: Shout 42.86 against 0.00 (p = 0.002)" in said
     page = (shouting / "report.html").read_text(encoding="utf-8")
     assert '<mark class="run added">A CAT</mark>' in page
     assert "Names in capitals count, too." in page

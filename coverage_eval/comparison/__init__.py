@@ -1,1 +1,1 @@
-"""Systems beside each other: table, tests, verdict, gates and the report."""
+"""Systems beside each other: table, tests, statements, gates and the report."""

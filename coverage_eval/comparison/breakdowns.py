@@ -121,7 +121,7 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
         system: int(result.statistics_of(name, system)[:, -1].sum()) for system in result.systems
     }
     rows = [
-        (*key, counts[key], 100.0 * parts[key] / words[key[1]])
+        (*key, counts[key], 100.0 * parts[key] / words[key[1]] if words[key[1]] else None)
         for key in product(FIFTHS, result.systems)
     ]
     many = f"{kind.singular}s"

@@ -9,8 +9,8 @@ from typing import Any
 from coverage_eval.align.aligner import Aligner, aligner_of
 from coverage_eval.checks.check import check
 from coverage_eval.comparison.choice import MetricChoice, choose_metrics
-from coverage_eval.comparison.facts import unusable_systems
 from coverage_eval.comparison.pairs import PValues, make_tests
+from coverage_eval.comparison.statements import unusable_systems
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count

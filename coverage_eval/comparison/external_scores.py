@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Text, zip_lines
-from coverage_eval.core.metric import Fitted, Measure, Statistics
+from coverage_eval.core.metric import Fitted, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tables import ColumnText, TextTable, list_names
 from coverage_eval.core.text_metric import TextMetric
@@ -77,16 +77,12 @@ class ExternalScores(TextMetric):
         values: The scores of each segment by system; None for a missing score.
         higher_is_better: Whether a higher score is better; by default, what is known of the name
             (:func:`known_direction`). Scores of which nobody knows are only shown.
-        measures, can_recommend: What it is for a verdict, as of any
-            :class:`~coverage_eval.core.metric.Metric`.
         origin: The file that the scores come from, for messages.
     """
 
     name: str  # type: ignore[misc]  # other metrics have one name per class
     values: Mapping[str, Sequence[float | None]]
     higher_is_better: bool | None = field(default=None, kw_only=True)  # type: ignore[misc]
-    measures: Measure = field(default=Measure.OTHER, kw_only=True)  # type: ignore[misc]
-    can_recommend: bool = field(default=False, kw_only=True)  # type: ignore[misc]
     origin: str = "the given scores"
 
     needs: ClassVar[frozenset[str]] = frozenset()

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
-from coverage_eval.comparison.facts import unusable_systems
-from coverage_eval.comparison.sentences import write_obstacle
+from coverage_eval.comparison.statements import unusable_systems
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import DECISIVE, format_number, format_p
+from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
@@ -50,27 +49,12 @@ class Worsening:
     p_value: float
     segments: Sequence[WorstSegment]
 
-    def describe(self, baseline: str, digits: int = 2) -> str:
-        """One line for people.
-
-        Args:
-            baseline: The name of the baseline.
-            digits: Digits after the decimal point.
-        """
-        score, other = (format_number(value, digits) for value in (self.score, self.baseline))
-        change = f"{'+' if self.difference > 0 else ''}{format_number(self.difference, digits)}"
-        segments = ", ".join(str(item.segment) for item in self.segments)
-        return (
-            f"{self.system} is worse than {baseline} by {self.metric}: {score} against {other} "
-            f"({change}), {format_p(self.p_value)}; most in segments {segments}"
-        )
-
 
 def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
-    A system is worse if the difference is significant, with the p-value of the table, counts in the
-    verdict, too, and is large enough: higher by metrics of errors, lower by metrics of quality.
+    A system is worse if the difference is significant, with the p-value of the table, and is large
+    enough: higher by metrics of errors, lower by metrics of quality.
 
     Args:
         comparison: The systems, tested.
@@ -78,17 +62,15 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
 
     Raises:
         ValueError: A metric is not among the comparison's, or no difference could be significant,
-            because nothing was tested, or too few segments or resamples.
+            because nothing was tested, or too few segments.
         DataError: A system says so little or so much that its low scores of errors mean nothing.
     """
     if unusable := unusable_systems(comparison.result):
         raise DataError(f"{', '.join(unusable)}: its low scores mean nothing, so no gate")
-    facts = comparison.facts
     if unknown := [name for name in min_differences if name not in comparison.metrics]:
         raise ValueError(f"metric {unknown[0]!r} is not one of {', '.join(comparison.metrics)}")
-    if facts.obstacle:
-        raise ValueError(f"the gate cannot close: {write_obstacle(facts.obstacle, facts)}")
-    no_merits = {test[:3] for test in facts.significant if not facts.counts_in_verdict(test)}
+    if obstacle := comparison.statements.obstacle:
+        raise ValueError(f"the gate cannot close: {obstacle}")
     worse = []
     for name, min_difference in min_differences.items():
         metric = comparison.metrics[name]
@@ -104,8 +86,7 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
             assert cell.adjusted is not None  # it was tested
             worse_by = sign * cell.difference
             is_large = worse_by > 0 and worse_by >= min_difference
-            is_merit = (name, comparison.baseline, system) not in no_merits
-            if is_large and is_merit and cell.adjusted < DECISIVE:
+            if is_large and cell.adjusted < SIGNIFICANT:
                 worse.append(_worsening(comparison, name, system, sign))
     return worse
 
@@ -131,12 +112,58 @@ def _worsening(comparison: Comparison, name: str, system: str, sign: int) -> Wor
     )
 
 
+def describe_worse(
+    comparison: Comparison, worse: Sequence[Worsening], digits: int = 2
+) -> list[str]:
+    """A line for each system that is worse: by which columns, and by which it is better.
+
+    Differences are those of the figures that are printed.
+
+    Args:
+        comparison: The systems, tested.
+        worse: What :func:`find_worse` found in it.
+        digits: Digits after the decimal point.
+    """
+    lines = []
+    for system in dict.fromkeys(item.system for item in worse):
+        own = [item for item in worse if item.system == system]
+        changes = [
+            _change(item.metric, item.score, item.baseline, item.p_value, digits) for item in own
+        ]
+        better = []
+        for name, metric in comparison.metrics.items():
+            cell, baseline = (comparison.rows[s][name] for s in (system, comparison.baseline))
+            is_better = (
+                (cell.difference or 0.0) > 0
+                if metric.higher_is_better
+                else (metric.higher_is_better is False and (cell.difference or 0.0) < 0)
+            )
+            if is_better and cell.adjusted is not None and cell.adjusted < SIGNIFICANT:
+                scores = (cell.score.score, baseline.score.score)
+                better.append(_change(metric.name, *scores, cell.adjusted, digits))
+        parts = [f"{system} is worse than {comparison.baseline}: {', '.join(changes)}"]
+        parts += [f"better: {', '.join(better)}"] * bool(better)
+        segments = ", ".join(str(item.segment) for item in own[0].segments)
+        lines.append("; ".join([*parts, f"most in segments {segments}"]))
+    return lines
+
+
+def _change(metric: str, score: float, baseline: float, p_value: float, digits: int) -> str:
+    """A score and the baseline's: ``REP 8.02 against 2.33 (+5.69, p = 0.002)``."""
+    printed = [format_number(value, digits) for value in (score, baseline)]
+    change = float(printed[0]) - float(printed[1])
+    sign = "+" if change > 0 else ""
+    return (
+        f"{metric} {printed[0]} against {printed[1]} "
+        f"({sign}{format_number(change, digits)}, {format_p(p_value)})"
+    )
+
+
 def gate_as_dict(
     min_differences: Mapping[str, float], worse: Sequence[Worsening]
 ) -> dict[str, Any]:
     """The outcome as plain values; segments are numbered from 1."""
     return {
-        "level": DECISIVE,
         "smallest_difference": dict(min_differences),
         "passed": not worse,
         "worse": [asdict(item) for item in worse],

@@ -1,20 +1,23 @@
 """Tests of all pairs of systems by all metrics, with one correction over all of them.
 
-So among equal systems a comparison claims a difference in 3 of 100 cases at most, whatever their
-order and however the best one is picked, and table, verdict and gate have the same p-value for a
-difference. Resamples are multiplied so that the smallest p-value stays decisive for any number of
-tests.
+So table, statements and gate have the same p-value for a difference, whatever the order of the
+systems. A test whose p-value is within its Monte-Carlo error of the level draws more, over the
+segments in an order of their own, so that the order of the segments does not decide either.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
+from statistics import NormalDist
 from typing import NamedTuple
 
-from coverage_eval.core.metric import Formula
-from coverage_eval.core.report import DECISIVE
+import numpy as np
+
+from coverage_eval.core.metric import Floats, Formula
+from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import (
     MAX_RESAMPLES,
@@ -28,6 +31,18 @@ from coverage_eval.core.significance import (
 _TESTS_PER_FACTOR = 25
 """Tests for which the resamples asked for are enough: 1,000 for 25 give p-values from 0.025."""
 
+_ERRORS = 3.0
+"""Standard errors between a p-value and the level beyond which nothing more is drawn."""
+
+_MAX_MORE = 150_000
+"""Resamples that a test draws more, at most."""
+
+_MAX_DRAWN = 2**28
+"""Segments that they draw together, at most: some seconds."""
+
+Named = tuple[str, frozenset[str]]
+"""A test: the metric, and the two systems."""
+
 
 class PValues(NamedTuple):
     """The p-value of a test of two systems, and the one after Holm's correction over all tests."""
@@ -36,21 +51,26 @@ class PValues(NamedTuple):
     adjusted: float
 
 
-class PairTests(NamedTuple):
+@dataclass(frozen=True)
+class PairTests:
     """Tests of all pairs of systems.
 
     Attributes:
         number: The number of tests, all metrics together.
-        resamples: The number of resamples of each; of many tests more than were asked for.
-        min_resamples: How many must be asked for so that a test can show a difference; None if no
-            number is enough.
-        by_metric: By metric, then the two systems; empty if no resamples were asked for.
+        resamples: The number of resamples of each, at least; of many tests more than were asked
+            for.
+        by_metric: By metric, then the two systems; empty if no resamples were asked for. Holm's
+            correction is of the p-values with all that was drawn, the first figure with what was
+            asked for.
+        unsure: The tests that stay within their Monte-Carlo error of the level.
+        detectable: By metric, how large a difference could have been shown.
     """
 
     number: int
     resamples: int
-    min_resamples: int | None
     by_metric: Mapping[str, Mapping[frozenset[str], PValues]]
+    unsure: Sequence[Named] = ()
+    detectable: Mapping[str, float] | None = None
 
 
 def make_tests(
@@ -70,32 +90,97 @@ def make_tests(
     pairs = [*combinations(result.systems, 2)]
     number = len(pairs) * len(result.metrics)
     factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
-    # The smallest p-value is 1 / (resamples + 1), times the number of tests after the correction.
-    needed = math.floor(number / DECISIVE)
-    tests = PairTests(
-        number,
-        resamples=min(factor * test.resamples, MAX_RESAMPLES),
-        min_resamples=math.ceil(needed / factor) if needed <= MAX_RESAMPLES else None,
-        by_metric={},
-    )
-    if not (number and test.resamples):
-        return tests
+    resamples = min(factor * test.resamples, MAX_RESAMPLES)
+    if not (number and test.resamples and sampled):
+        return PairTests(number, resamples, {})
     tested = pair_tests(
         metrics,
         pairs,
         test=test.test,
-        resamples=tests.resamples,
+        resamples=resamples,
         seed=test.seed,
         sampled=sampled if factor == 1 else None,
     )
-    p_values = [
-        1.0 if abs(found.difference) < metric.min_difference else found.p_value
-        for metric, column in zip(result.metrics.values(), tested, strict=True)
-        for found in column.values()
-    ]
-    both = map(PValues, p_values, holm(p_values))
-    by_pair = {
-        name: {frozenset(pair): next(both) for pair in column}
-        for name, column in zip(result.metrics, tested, strict=True)
+    p_values: dict[Named, float] = {
+        (name, frozenset(pair)): 1.0
+        if abs(found.difference) < metric.min_difference
+        else found.p_value
+        for (name, metric), column in zip(result.metrics.items(), tested, strict=True)
+        for pair, found in column.items()
     }
-    return tests._replace(by_metric=by_pair)
+    formulas = dict(zip(result.metrics, metrics, strict=True))
+    drawn, unsure = _draw_more(p_values, resamples, test, formulas)
+    by_metric: dict[str, dict[frozenset[str], PValues]] = {name: {} for name in result.metrics}
+    for (name, pair), adjusted in zip(drawn, holm([*drawn.values()]), strict=True):
+        by_metric[name][pair] = PValues(p_values[name, pair], adjusted)
+    # Two-sided, as strict as the smallest of Holm's levels.
+    width = NormalDist().inv_cdf(1 - SIGNIFICANT / number / 2)
+    detectable = {
+        name: width * max(_deviation(draws[a] - draws[b]) for a, b in pairs)
+        for name, draws in zip(result.metrics, sampled, strict=True)
+    }
+    return PairTests(number, resamples, by_metric, unsure, detectable)
+
+
+def _deviation(differences: Resampled) -> float:
+    return float(np.nanstd(differences.lower))
+
+
+def _draw_more(
+    p_values: Mapping[Named, float],
+    resamples: int,
+    test: SignificanceTest,
+    metrics: Mapping[str, tuple[Formula, Systems]],
+) -> tuple[dict[Named, float], list[Named]]:
+    """Draw until each p-value is on one side of the level, and name those that stay on it.
+
+    What is drawn for a test does not depend on the order of systems or of segments.
+    """
+    found, drawn = dict(p_values), dict.fromkeys(p_values, resamples)
+    as_large: dict[Named, int] = dict.fromkeys(p_values, 0)
+    ordered: dict[str, Systems] = {}
+    size, total = 10_000, 0
+    while near := _near_level(found, drawn):
+        segments = len(next(iter(metrics[near[0][0]][1].values())))
+        if total + size > min(_MAX_MORE, _MAX_DRAWN // segments):
+            return found, near
+        for name in {name: None for name, _ in near}:
+            formula, systems = metrics[name]
+            ordered.setdefault(name, _in_own_order(systems))
+            pairs = {(a, b): pair for of, pair in near if of == name for a, b in [sorted(pair)]}
+            (column,) = pair_tests(
+                [(formula, ordered[name])], [*pairs], test=test.test, resamples=size,
+                seed=test.seed + total + 1,
+            )  # fmt: skip
+            for both, difference in column.items():
+                key = (name, pairs[both])
+                if not as_large[key]:
+                    drawn[key] = 0  # The first draws were those of the segments' order.
+                as_large[key] += round(difference.p_value * (size + 1)) - 1
+                drawn[key] += size
+                found[key] = (as_large[key] + 1) / (drawn[key] + 1)
+        total, size = total + size, 2 * size
+    return found, []
+
+
+def _near_level(p_values: Mapping[Named, float], drawn: Mapping[Named, int]) -> list[Named]:
+    """The tests of which more draws might change whether they are significant after Holm."""
+    adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
+    rejected = sum(value < SIGNIFICANT for value in adjusted.values())
+    near = []
+    for key, p_value in p_values.items():
+        others = rejected - (adjusted[key] < SIGNIFICANT)  # Rejected before it.
+        level = SIGNIFICANT / (len(p_values) - others)
+        error = math.sqrt(level * (1 - level) / drawn[key])
+        if p_value < 1 and abs(p_value - level) <= _ERRORS * error:
+            near.append(key)
+    return near
+
+
+def _in_own_order(systems: Systems) -> dict[str, Floats]:
+    """The statistics with their segments in an order that only their values decide."""
+    arrays = {name: np.asarray(rows, dtype=np.float64) for name, rows in systems.items()}
+    keys = {name: b"".join(sorted(row.tobytes() for row in rows)) for name, rows in arrays.items()}
+    columns = np.hstack([arrays[name] for name in sorted(arrays, key=keys.__getitem__)])
+    order = np.lexsort(columns.T)
+    return {name: rows[order] for name, rows in arrays.items()}

@@ -35,10 +35,15 @@ def comparison_segments_report(comparison: Comparison, worst: int | None = None)
         defined = [row for row in rows if isinstance(row[2], float)]
         shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
-    table = Table(header, shown, formats=(HUMAN_FORMATS | ROW_FORMATS | NUMBER_FORMATS) - {"jsonl"})
+    table = Table(header, shown, formats=(HUMAN_FORMATS | ROW_FORMATS) - {"jsonl"})
+    width = len(header) - 2  # A segment without a score has a line, too.
+    numbers = LazyRows(
+        lambda number: (shown[number // width][2 + number % width],), range(width * len(shown))
+    )
     records = Table((), (), objects=evidence_records(comparison), formats=frozenset({"jsonl"}))
     values = {"signatures": signatures, "sentences": table}
-    return Report((table, records), values, signatures=tuple(signatures.values()))
+    scores = Table(("score",), numbers, formats=NUMBER_FORMATS)
+    return Report((table, records, scores), values, signatures=tuple(signatures.values()))
 
 
 def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.comparison.facts import Facts, collect_facts
 from coverage_eval.comparison.pairs import PairTests
-from coverage_eval.comparison.sentences import write_verdict
-from coverage_eval.comparison.verdict import ComparisonVerdict, decide
+from coverage_eval.comparison.statements import Statements, make_statements, remarks
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.lists import LazyRows
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.report import (
-    DECISIVE,
     HUMAN_FORMATS,
     NUMBER_FORMATS,
     ROW_FORMATS,
+    SIGNIFICANT,
     Cell,
     Report,
     ScoreCell,
@@ -112,20 +110,25 @@ class Comparison:
         return [system for system in self.rows if system != self.baseline]
 
     @cached_property
-    def facts(self) -> Facts:
-        """What the verdict is made from."""
-        return collect_facts(self.result, self.test, self.tests, self.trust)
+    def statements(self) -> Statements:
+        """What the tests tell apart; its ``write`` gives at most four lines."""
+        return make_statements(self.result, self.tests)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is wrong: tests at the level, systems that are references or of odd lengths."""
+        named = (
+            f"{self.metrics[name].name} of {' and '.join(sorted(pair))}: p is within its "
+            f"Monte-Carlo error of {SIGNIFICANT:g}."
+            for name, pair in self.tests.unsure
+        )
+        return (*named, *remarks(self.result))
 
     @property
-    def verdict(self) -> ComparisonVerdict:
-        """Which system to take, as far as the tests can tell, and why."""
-        return decide(self.facts)
-
-    @property
-    def verdict_sentences(self) -> tuple[str, ...]:
-        """The verdict in at most three sentences; the first that names no fault is the headline."""
-        facts = self.facts
-        return write_verdict(decide(facts), facts)
+    def doubts(self) -> dict[str, str]:
+        """Why metrics by which no test tells systems apart say little of these texts."""
+        told = {item.metric for item in self.statements.statements}
+        return {k: t.warning for k, t in self.trust.items() if t.is_low and k not in told}
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -278,7 +281,7 @@ _COLUMNS = (
 def comparison_report(
     comparison: Comparison, breakdowns: Sequence[Table] = (), *, signature: bool = True
 ) -> Report:
-    """The verdict, the table with its notes, and breakdowns.
+    """The statements, the table with its notes, and breakdowns.
 
     CSV is one table and has no breakdowns.
 
@@ -286,18 +289,20 @@ def comparison_report(
         comparison: The systems.
         breakdowns: Further tables.
         signature: Whether tables have all notes and the metrics' signatures; otherwise one line
-            says what the figures are, and each sentence of the verdict is a line. Data for
+            says what the figures are, and the statements are lines. Data for
             programs always have them.
     """
     values = comparison_as_dict(comparison)
     is_tested = len(comparison.rows) > 1 and comparison.test.resamples
-    sentences = values["verdict"]["sentences"] if is_tested else ()
+    sentences = comparison.statements.write() if is_tested else ()
     table, tables = comparison_table(comparison), []
     if signature:
         signatures = tuple(comparison.signatures.values())
         table = replace(table, notes=tuple(values["notes"]), signatures=signatures)
     else:
-        table = replace(table, notes=(brief_note(comparison, comparison.baseline),))
+        table = replace(
+            table, notes=(brief_note(comparison, comparison.baseline), *comparison.remarks)
+        )
         if sentences:
             tables.append(Table((), (), notes=sentences, formats=HUMAN_FORMATS))
     tables += [replace(shown, formats=HUMAN_FORMATS) for shown in (table, *breakdowns)]
@@ -335,14 +340,13 @@ def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
     better = None
     if cell.difference and metric.higher_is_better is not None:
         better = (cell.difference > 0) == metric.higher_is_better
-    p = cell.adjusted if metric.decides_verdicts else None  # a hint gets no star
-    return ScoreCell(cell.score.score, *interval_ends(cell.score.interval), p, cell.best, better)
+    ends = interval_ends(cell.score.interval)
+    return ScoreCell(cell.score.score, *ends, cell.adjusted, cell.best, better)
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
     """The comparison as plain values, its scores in the schema of single scores."""
-    test, facts = comparison.test, comparison.facts
-    verdict = decide(facts)
+    test = comparison.test
     scores = []
     for cells in comparison.rows.values():
         for cell in cells.values():
@@ -361,11 +365,7 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "test": test.test if test.resamples else None,
         "resamples": test.resamples,
         "seed": test.seed,
-        "verdict": {
-            "kind": verdict.kind,
-            "systems": verdict.systems,
-            "sentences": write_verdict(verdict, facts),
-        },
+        "statements": comparison.statements.to_dicts(),
         "notes": comparison_notes(comparison),
         "trust": {
             name: asdict(trust) | {"is_low": trust.is_low}
@@ -409,13 +409,11 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
 
 
 def _common_notes(comparison: Comparison) -> list[str]:
-    """How many segments there are, what a verdict asks for, and what figures of columns are."""
+    """How many segments there are, and what figures of columns are."""
     result = comparison.result
     is_few = result.segments < MIN_SEGMENTS and comparison.test.resamples > 0
     few = ": too few for intervals and tests to say much" if is_few else ""
     notes = [f"{result.segments:,} segments{few}"]
-    if comparison.facts.unsure:  # the star of a difference does not reach it
-        notes.append(f"verdict: p < {DECISIVE:g}")
     fitted = result.fitted.values()
     return notes + [f"{item.metric.name}: {item.footnote}" for item in fitted if item.footnote]
 
@@ -434,11 +432,12 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             notes.append(
                 f"p: against {comparison.baseline} ({_TESTS[test.test]}, "
                 f"{comparison.tests.resamples:,} resamples, seed {test.seed}; Holm-corrected over "
-                "all pairs of systems and all columns, here and in the verdict)."
+                "all pairs of systems and all columns)."
             )
     notes += [f"{note}." for note in more]
     notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
-    return notes + [
+    notes += [
         f"{metrics[name].name}: do not go by this column: {why}."
-        for name, why in comparison.facts.doubts.items()
+        for name, why in comparison.doubts.items()
     ]
+    return [*notes, *comparison.remarks]

@@ -1,10 +1,9 @@
 """Marks: the words that a metric points at, in one form for all metrics.
 
 A metric *explains* a segment's score by marks (:class:`Mark`), and declares once what they are
-called (:class:`MarkKind`) and how a sentence says that a system has fewer or more of them
-(:class:`Wording`). A mark says which characters of the user's own text its words are, so brackets
-in texts, tables of words, JSON, reports and meta-evaluation cut them out of the text, and never ask
-which metric they came from or how it splits a text.
+called (:class:`MarkKind`). A mark says which characters of the user's own text its words are, so
+brackets in texts, tables of words, JSON, reports and meta-evaluation cut them out of the text, and
+never ask which metric they came from or how it splits a text.
 """
 
 from __future__ import annotations
@@ -219,18 +218,3 @@ class MarkKind:
     def to_dict(self) -> dict[str, str]:
         """What a reader of JSON must know about marks of this kind."""
         return {"kind": self.name, "side": self.side, "meaning": self.meaning}
-
-
-@dataclass(frozen=True)
-class Wording:
-    """The phrases of sentences about a metric of errors.
-
-    Attributes:
-        less: What the better of two systems does, such as ``repeats less``.
-        does: What a system with such errors does, such as ``repeats words``.
-        of_segments: Whether the score is a percentage of segments, said as ``57 of 104``.
-    """
-
-    less: str
-    does: str
-    of_segments: bool = False

@@ -12,7 +12,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from enum import Enum, auto
 from math import inf
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.mark import Explanation, MarkKind, Wording
+from coverage_eval.core.mark import Explanation, MarkKind
 from coverage_eval.core.score import Score, Signature
 from coverage_eval.core.tokenizers import StopWords, Tokenizer
 
@@ -49,23 +48,6 @@ Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
 
-class Measure(Enum):
-    """What a figure is of, whichever direction is better."""
-
-    QUALITY = auto()
-    """Whole translations."""
-    OMISSIONS = auto()
-    """The percentage of segments in which something is left out, broken outputs among them."""
-    COVERAGE = auto()
-    """Source words without a translation."""
-    ADDITIONS = auto()
-    """Words of the output that translate nothing."""
-    REPETITION = auto()
-    """Words that come again."""
-    OTHER = auto()
-    """Something else, such as length."""
-
-
 @dataclass(frozen=True)
 class Formula:
     """A figure's settings, signature and formula over summed statistics."""
@@ -90,19 +72,11 @@ class Formula:
     """What the figure of a segment is, if it has another unit than that of a text."""
     limits: ClassVar[str] = ""
     """What the figure cannot tell, in two sentences."""
-    wording: ClassVar[Wording | None] = None
-    """What sentences about a figure of errors say; None for other figures."""
-    measures: ClassVar[Measure] = Measure.OTHER
-    """What its score is of."""
+    more_errors: ClassVar[str] = ""
+    """What a system does whose score of errors is higher, such as ``repeats more``; empty for other
+    scores, such as those of quality."""
     min_difference: ClassVar[float] = 0.0
     """A smaller difference between two systems tells nothing, whatever its test says."""
-    decides_verdicts: ClassVar[bool] = True
-    """Whether a verdict may rest on it; otherwise it only hints, and no difference gets a star."""
-    confirms: ClassVar[Measure | None] = None
-    """What it speaks for or against in a verdict, where both find a difference, if for anything."""
-    can_recommend: ClassVar[bool] = False
-    """Whether a verdict may recommend a system because of it. Omissions recommend one only where
-    there are no references."""
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The score of summed statistics; by default errors by the last, times :attr:`factor`.

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SIGNIFICANT = 0.05
-"""Tables and pictures mark a difference whose p-value is below this."""
-
-DECISIVE = 0.03
-"""Verdicts and gates claim a difference whose p-value is below this: chance reaches 0.05 in 5 of
-100 comparisons, and a sentence that people act upon should be surer."""
+"""Statements, gates and marks in tables claim a difference whose p-value is below this."""
 
 HUMAN_FORMATS = frozenset({"text", "markdown", "latex"})
 """The formats that people read: they round numbers and leave out empty columns."""
@@ -39,12 +35,12 @@ def format_number(value: float, digits: int = 2) -> str:
 def format_p(value: float) -> str:
     """A p-value as tables show it: ``p = 0.012``, ``p < 0.001``.
 
-    One just below a threshold gets more digits, such as ``p = 0.0496``, so that its star is true.
+    One just below the level gets more digits, such as ``p = 0.0496``, so that its star is true.
     """
     if value < 0.0005:
         return "p < 0.001"
     digits = 3
-    while any(value < level <= round(value, digits) for level in (SIGNIFICANT, DECISIVE)):
+    while value < SIGNIFICANT <= round(value, digits):
         digits += 1
     return f"p = {value:.{digits}f}"
 

@@ -20,8 +20,8 @@ from coverage_eval.align.aligner import Aligner, ExternalLinks, check_aligner
 from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics, setting
+from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind
+from coverage_eval.core.metric import Fitted, Floats, Statistics, setting
 from coverage_eval.core.text_metric import FixedMetric, TextMetric
 from coverage_eval.core.tokenizers import StopWords, Words
 from coverage_eval.outputs.output_errors import OutputErrorFinder, learn_output_errors
@@ -52,7 +52,6 @@ class AlignmentMetric(TextMetric):
         metadata={"help": "Ignore the source words in this file, one per line.", "metavar": "FILE"},
     )
 
-    measures: ClassVar[Measure] = Measure.COVERAGE
     error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)
     """A word that was expected and is lost, so that no interval ends above 100."""
 
@@ -116,7 +115,7 @@ class DROP(AlignmentMetric, FixedMetric):
             "source word that the output drops", "omission", style="dropped", listed=LIST_WORDS,
         ),
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording("drops fewer words", "drops words")
+    more_errors: ClassVar[str] = "drops more words"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("dropped_words", "expected_words")
     undefined: ClassVar[str] = (
@@ -258,9 +257,7 @@ class SoftDROP(AlignmentMetric):
             error_threshold=0.5,
         ),
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording(
-        "loses less of the source", "loses parts of the source"
-    )
+    more_errors: ClassVar[str] = "loses more of the source"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
     statistic_type: ClassVar[type[np.generic]] = np.float64

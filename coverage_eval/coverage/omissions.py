@@ -12,8 +12,8 @@ import numpy as np
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.mark import Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.metric import Fitted, Floats, Measure, Statistics
+from coverage_eval.core.mark import Explanation, Mark, MarkKind
+from coverage_eval.core.metric import Fitted, Floats, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
@@ -240,8 +240,6 @@ class Omissions(FlaggedSegments):
 
     name: ClassVar[str] = "Omissions"
     side: ClassVar[str] = "source"
-    measures: ClassVar[Measure] = Measure.OMISSIONS
-    can_recommend: ClassVar[bool] = True
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
@@ -249,9 +247,7 @@ class Omissions(FlaggedSegments):
         ),
         *MISSING_KINDS,
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording(
-        "leaves less out", "leaves text out", of_segments=True
-    )
+    more_errors: ClassVar[str] = "leaves out more"
     limits: ClassVar[str] = (
         "Spans of the source that the output covers less than the reference and other systems do, "
         "or than is normal, under the model's probabilities. A free translation, another domain "
@@ -287,8 +283,8 @@ class Additions(FlaggedSegments):
     """
 
     name: ClassVar[str] = "Additions"
+    more_errors: ClassVar[str] = "adds more"
     side: ClassVar[str] = "target"
-    measures: ClassVar[Measure] = Measure.ADDITIONS
     kinds: ClassVar[tuple[MarkKind, ...]] = (
         MarkKind(
             ADDED, "output", "added", "suspected addition", "suspected additions",
@@ -304,7 +300,6 @@ class Additions(FlaggedSegments):
         "Flags of additions are uncertain: against people's labels of WMT23 their AUROC is 0.59 "
         "for English–German and 0.65 for Chinese–English. Read the marks; a count proves nothing."
     )
-    decides_verdicts: ClassVar[bool] = False
 
     def marks(self, output: Segment, found: FoundSegment) -> tuple[Mark, ...]:
         """The marks of an output, then of text beside it that belongs to no line."""

@@ -16,7 +16,7 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Measure, Statistics
+from coverage_eval.core.metric import Statistics
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer, Words
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine
@@ -105,7 +105,6 @@ class DocumentShare(FixedMetric):
 
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
     higher_is_better: ClassVar[bool] = False
-    decides_verdicts: ClassVar[bool] = False
     error_unit: ClassVar[tuple[float, ...] | None] = (10.0, 10.0)  # a short line or passage
 
     def settings(self) -> dict[str, object]:
@@ -148,7 +147,7 @@ class MissingLines(DocumentShare):
     """100 · source words in lines without any translation / source words, 0 to 100."""
 
     name: ClassVar[str] = "MissingLines"
-    measures: ClassVar[Measure] = Measure.COVERAGE
+    more_errors: ClassVar[str] = "leaves out more lines"
     kinds: ClassVar[tuple[MarkKind, ...]] = MISSING_KINDS
     statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
     undefined: ClassVar[str] = "the source has no words"
@@ -163,7 +162,7 @@ class ExtraText(DocumentShare):
     """100 · output words that belong to no source line / output words, 0 to 100."""
 
     name: ClassVar[str] = "ExtraText"
-    measures: ClassVar[Measure] = Measure.ADDITIONS
+    more_errors: ClassVar[str] = "adds more text"
     kinds: ClassVar[tuple[MarkKind, ...]] = EXTRA_KINDS
     statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")
     undefined: ClassVar[str] = "the outputs have no words"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import DataError, Finding, Severity
-from coverage_eval.core.metric import Measure, Statistics, setting
+from coverage_eval.core.metric import Statistics, setting
 from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import FixedMetric
@@ -36,7 +36,6 @@ _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give it untokenised text."
 class SacreBLEUMetric(FixedMetric):
     """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
-    measures: ClassVar[Measure] = Measure.QUALITY
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
 
@@ -101,7 +100,6 @@ class BLEU(SacreBLEUMetric):
     smooth: str = setting("exp", "Smooth by this method of sacreBLEU.", choices=_SMOOTHINGS)
 
     name: ClassVar[str] = "BLEU"
-    can_recommend: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = (
         "hypothesis_words",
         "reference_words",
@@ -203,7 +201,6 @@ class CHRF(SacreBLEUMetric):
     lowercase: bool = setting(False, "Lowercase both sides.")
 
     name: ClassVar[str] = "chrF2"
-    can_recommend: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = tuple(
         f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
     )
@@ -212,6 +209,28 @@ class CHRF(SacreBLEUMetric):
         "dropped or repeated word changes it little. It does not tell one kind of error from "
         "another."
     )
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """sacreBLEU's score of summed statistics, 0 to 100.
+
+        All rows are computed together, in sacreBLEU's order of operations, so the results are equal
+        to the last bit.
+        """
+        counts = np.asarray(summed, dtype=np.float64)
+        precision, recall, orders = (np.zeros(counts.shape[:-1]) for _ in range(3))
+        for first in range(0, counts.shape[-1], 3):
+            hypothesis, reference, matches = np.moveaxis(counts[..., first : first + 3], -1, 0)
+            is_there = (hypothesis > 0) & (reference > 0)
+            precision += np.divide(matches, hypothesis, where=is_there, out=np.zeros_like(matches))
+            recall += np.divide(matches, reference, where=is_there, out=np.zeros_like(matches))
+            orders += is_there
+        precision /= np.maximum(orders, 1)
+        recall /= np.maximum(orders, 1)
+        weight = 2.0**2  # chrF2's: recall counts twice
+        below = weight * precision + recall
+        above = (1 + weight) * precision * recall
+        scores: NDArray[np.float64] = 100 * (above / np.where(below > 0, below, 1.0))
+        return scores
 
     @cached_property
     def _sacre_metric(self) -> SacreMetric:

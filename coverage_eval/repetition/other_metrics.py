@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
-from coverage_eval.core.metric import Measure
 from coverage_eval.core.text_metric import FixedMetric, TokenMetric
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.repetition.loops import TOKEN_PATTERN, find_loop
@@ -31,8 +30,8 @@ class SegmentRatio(TokenMetric):
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    measures: ClassVar[Measure] = Measure.REPETITION
     higher_is_better: ClassVar[bool | None] = False
+    more_errors: ClassVar[str] = "repeats more"
     undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
 
     @abstractmethod
@@ -56,11 +55,9 @@ class LengthRatio(SegmentRatio):
     """Σ |hypothesis| / Σ |source| in tokens; a low ratio of a segment hints at omissions."""
 
     name: ClassVar[str] = "length-ratio"
-    measures: ClassVar[Measure] = Measure.OTHER
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     factor: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool | None] = None
-    decides_verdicts: ClassVar[bool] = False
     limits: ClassVar[str] = (
         "Words of the output per word of the source. Neither a high nor a low ratio is good in "
         "itself; a ratio below other systems' hints at omissions, one above at additions."
@@ -86,8 +83,7 @@ class Shortfall(FixedMetric):
     statistic_type: ClassVar[type[np.generic]] = np.float64
     error_unit: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
     higher_is_better: ClassVar[bool | None] = False
-    decides_verdicts: ClassVar[bool] = False
-    confirms: ClassVar[Measure | None] = Measure.OMISSIONS
+    more_errors: ClassVar[str] = "is shorter"
     limits: ClassVar[str] = (
         "A mean of 1 − length / median length of the other outputs, 0 where an output is as long. "
         "Terse outputs are short, too, and what all systems leave out does not show."

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
-from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind, Wording
-from coverage_eval.core.metric import Measure, Statistics, setting
+from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind
+from coverage_eval.core.metric import Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Segment, StopWords, Words
 
@@ -106,7 +106,6 @@ class REP(TokenMetric):
     leave_out_punctuation: bool = False
 
     name: ClassVar[str] = "REP"
-    measures: ClassVar[Measure] = Measure.REPETITION
     kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
         MarkKind(
             name, "output", "repeated", "repetition", "repeated words",
@@ -115,7 +114,7 @@ class REP(TokenMetric):
         )
         for name in (NGRAM, TWICE)
     )  # fmt: skip
-    wording: ClassVar[Wording | None] = Wording("repeats less", "repeats words")
+    more_errors: ClassVar[str] = "repeats more"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = (
         "repeated_ngrams",

@@ -96,12 +96,13 @@ def _damaged(
             changed = [" ".join(change(text.split())) for text in outputs]
             for metrics in COLUMNS:
                 found = _compare({"own": outputs, "damaged": changed}, references, metrics)
-                kind, is_preferred = found.verdict.kind, [*found.verdict.systems] == ["damaged"]
+                won = [item for item in found.statements.statements if "damaged" in item.better]
+                is_quality = any(not found.metrics[item.metric].more_errors for item in won)
                 yield {
                     "system": name,
                     "damage": damage,
-                    "takes the damaged one": int(kind == "take" and is_preferred),
-                    "prefers it": int(kind in {"take", "fewer-errors"} and is_preferred),
+                    "takes the damaged one": int(is_quality),
+                    "prefers it": int(bool(won)),
                 }
 
 
@@ -117,8 +118,8 @@ def _by_chance(
         a, b = (list(side) for side in zip(*pairs, strict=True))
         found = _compare({"a": a, "b": b}, references, generator.choice(COLUMNS))
         yield {
-            "any claim": int(found.verdict.kind != "no-difference"),
-            "any star": int(bool(found.facts.significant or found.facts.marked)),
+            "any claim": int(bool(found.statements.statements)),
+            "any star": int(bool(found.statements.statements)),
         }
 
 

@@ -22,7 +22,6 @@ from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning
-from coverage_eval.core.metric import Measure
 
 Damage = Callable[[list[str], list[str], Random], list[str]]
 """Damages the words of an output, given those of the source."""
@@ -198,7 +197,7 @@ def _comparisons(beds: Sequence[Bed], *, is_trial: bool) -> Iterator[dict[str, o
             "systems": number,
             "segments": len(segments),
             **outcome(comparison, "s0" if setting.share else None),
-            "verdict": " ".join(comparison.verdict_sentences),
+            "verdict": " ".join(comparison.statements.write()),
         }
 
 
@@ -216,14 +215,13 @@ def damaged(
 
 def outcome(comparison: Comparison, worst: str | None) -> dict[str, int]:
     """What a verdict says of the damaged system, if there is one, and of the others."""
-    verdict, facts = comparison.verdict, comparison.facts
-    tests = [test for reason in verdict.reasons for test in reason.tests]
-    omissions = [t for t in tests if facts.metrics[t.metric].measures == Measure.OMISSIONS]
-    blamed = {*facts.faults} | {test.worse for test in tests}
-    taken = {*verdict.systems} if verdict.kind in {"take", "fewer-errors"} else set()
+    stated = comparison.statements.statements
+    omissions = [item for item in stated if item.metric == "omissions"]
+    blamed = {system for item in stated for system in item.worse}
+    taken = {item.better[0] for item in stated if not comparison.metrics[item.metric].more_errors}
     return {
         "found": int(worst in blamed),
         "took it": int(worst in taken),
-        "another leaves out more": int(any(test.worse != worst for test in omissions)),
-        "any claim": int(bool(blamed)),
+        "another leaves out more": int(any({*item.worse} != {worst} for item in omissions)),
+        "any claim": int(bool(stated)),
     }

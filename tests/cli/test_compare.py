@@ -86,7 +86,7 @@ def test_omissions_and_additions_may_be_columns(run_cli, corpus):
         "--fail-if-worse", "omissions", cwd=corpus, check=False,
     )  # fmt: skip
     assert done.returncode == 3
-    assert "drops is worse than few by Omissions" in done.stderr
+    assert "drops is worse than few: Omissions" in done.stderr
 
 
 def test_links_from_files_give_the_scores_of_their_model(run_cli, corpus):

@@ -141,7 +141,7 @@ def test_a_closed_gate_is_said_last(tmp_path, monkeypatch):
     *warnings, last = done.stderr.splitlines()
     assert warnings
     assert all(said.startswith("coverage-eval: warning: ") for said in warnings)
-    assert last.startswith("coverage-eval: worse: b is worse than a by REP")
+    assert last.startswith("coverage-eval: worse: b is worse than a: REP")
 
 
 def test_messages_have_colours_on_a_terminal_only(run_cli, folder):

@@ -190,7 +190,7 @@ def test_the_gate(run_cli, folder):
     assert gate["smallest_difference"] == {"rep": 0, "bleu": 1}
     assert not gate["passed"]
     said = [line for line in result.stderr.splitlines() if ": worse: " in line]
-    assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")
+    assert said[0].startswith("coverage-eval: worse: b is worse than a: REP ")
     assert "; most in segments " in said[0]
     passed = run_cli(*line.split(), "rep=1000", "--resamples", 80, "-f", "json", cwd=folder)
     assert json.loads(passed.stdout)["gate"]["passed"] is True
@@ -203,7 +203,6 @@ def test_the_gate(run_cli, folder):
     [
         ("b --fail-if-worse rep=-1", "-1.0 is not in the range x>=0"),
         ("b --fail-if-worse chrf", "--fail-if-worse: metric 'chrf' is not one of rep"),
-        ("b --fail-if-worse rep --resamples 19", "19 resamples cannot show a difference: draw 33"),
         ("--fail-if-worse rep", "needs a system beside the baseline"),
     ],
 )

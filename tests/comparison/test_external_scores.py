@@ -107,7 +107,7 @@ def test_families_of_metrics_are_known_by_the_beginning_of_their_names(names, hi
 def test_scores_of_an_unknown_direction_are_only_shown():
     texts = {"a": TEXT, "b": TEXT}
     unknown = compare(texts, TEXT, metrics=[ExternalScores("ours", VALUES)])
-    assert unknown.verdict.kind == "none"
+    assert unknown.statements.write() == ("No score here says which system is better.",)
     assert "--lower-is-better" in " ".join(f.message for f in unknown.result.findings)
     with pytest.raises(ValueError, match="nobody knows whether ours is better when higher"):
         find_worse(unknown, {"ours": 0.0})

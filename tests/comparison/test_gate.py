@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from coverage_eval.comparison.compare import compare
-from coverage_eval.comparison.gate import find_worse, gate_as_dict
+from coverage_eval.comparison.external_scores import ExternalScores
+from coverage_eval.comparison.gate import describe_worse, find_worse, gate_as_dict
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.report import DECISIVE
-from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.repetition.rep import REP
 from tests.comparison.systems import damaged
 from tests.grammar import generate
@@ -58,7 +58,7 @@ def test_a_difference_that_is_not_significant_passes():
 @pytest.mark.parametrize(
     ("difference", "p_value", "is_worse"),
     [(0.0, 0.001, False), (1e-9, 0.001, True), (-1e-9, 0.001, False),
-     (0.1, DECISIVE, False), (0.1, 0.0299, True)],
+     (0.1, SIGNIFICANT, False), (0.1, 0.0499, True)],
 )  # fmt: skip
 def test_a_gate_of_zero_needs_a_difference_below_the_level(
     comparison, difference, p_value, is_worse
@@ -83,25 +83,42 @@ def test_the_segments_that_worsened_most_are_named(comparison):
 
 
 def test_the_message_of_the_gate(comparison):
+    """The worse columns, then the better ones; differences are those of the printed figures."""
     gate = {"rep": 0.5}
     (item,) = worse = find_worse(comparison, gate)
-    line = item.describe("base")
-    assert line.startswith("worse is worse than base by REP: ")
-    assert "(+" in line
-    assert f"most in segments {item.segments[0].segment}, " in line
-    assert "(+0.25)" in replace(item, difference=0.25).describe("base")
-    assert "(-0.25)" in replace(item, difference=-0.25).describe("base").replace("−", "-")
+    (line,) = describe_worse(comparison, worse)
+    assert line.startswith("worse is worse than base: REP ")
+    assert "better" not in line
+    assert line.endswith(f"; most in segments {', '.join(str(s.segment) for s in item.segments)}")
+    both = find_worse(comparison, {"bleu": 0.0, "rep": 0.0})
+    changed = [
+        replace(both[0], score=80.764, baseline=86.236),
+        replace(both[1], score=8.02, baseline=2.334),
+    ]
+    (line,) = describe_worse(comparison, changed)
+    assert "BLEU 80.76 against 86.24 (-5.48, p = " in line.replace("−", "-")
+    assert "REP 8.02 against 2.33 (+5.69, p = " in line
     outcome = gate_as_dict(gate, worse)
     assert outcome["passed"] is False
-    assert outcome["level"] == DECISIVE
     assert outcome["smallest_difference"] == {"rep": 0.5}
     assert outcome["worse"][0]["segments"][0]["segment"] == item.segments[0].segment
     assert gate_as_dict(gate, [])["passed"] is True
 
 
+def test_what_got_better_follows_what_got_worse():
+    """An output with repetitions is worse by REP, and better by the scores of another program."""
+    comet = ExternalScores("comet", {"base": [0.1, 0.2] * 50, "new": [0.8, 0.9] * 50})
+    systems = {"base": BETTER, "new": WORSE}
+    found = compare(systems, REFERENCES, metrics=["rep", comet], resamples=400)
+    (line,) = describe_worse(found, find_worse(found, {"rep": 0.0, "comet": 0.0}))
+    worse, better, _ = line.split("; ")
+    assert worse.startswith("new is worse than base: REP ")
+    assert better.startswith("better: comet 0.85 against 0.15 (+0.70, p = ")
+
+
 def test_a_gate_that_cannot_fail_is_refused(comparison):
-    few = replace(comparison, test=SignificanceTest(resamples=40))
-    with pytest.raises(ValueError, match="40 resamples cannot show a difference: draw 400 or more"):
-        find_worse(few, {"rep": 0.0})
     with pytest.raises(ValueError, match="metric 'drop' is not one of rep, bleu"):
         find_worse(comparison, {"drop": 0.0})
+    untested = compare({"a": BETTER, "b": WORSE}, REFERENCES, metrics=["rep"], resamples=0)
+    with pytest.raises(ValueError, match="cannot close: Nothing was tested"):
+        find_worse(untested, {"rep": 0.0})

@@ -90,7 +90,7 @@ def test_orders_with_a_reference(number, tries):
         found.append(said(compared, names))
         assert found[-1] == found[0], names
     assert len(found) == tries
-    assert found[0]["verdict"]["kind"] not in {"untested", "no-difference"}
+    assert found[0]["statements"]
 
 
 @pytest.mark.parametrize(("number", "tries"), MANY)
@@ -111,7 +111,7 @@ def test_orders_without_a_reference(number, tries, finder, demonstration):
         found.append(said(compared, names))
         assert found[-1] == found[0], names
     assert found[0]["trust"]
-    assert found[0]["verdict"]["kind"] not in {"untested", "no-difference"}
+    assert found[0]["statements"]
 
 
 def test_commands_say_the_same_in_any_order(finder, demonstration, run_cli, tmp_path):
@@ -124,12 +124,13 @@ def test_commands_say_the_same_in_any_order(finder, demonstration, run_cli, tmp_
     tables, reports = [], []
     for order in (names[1:], names[:0:-1]):
         printed = run_cli("compare", *options, *order, "-f", "json", cwd=tmp_path).stdout
-        tables.append({key: json.loads(printed)[key] for key in ("verdict", "notes", "trust")})
+        tables.append({key: json.loads(printed)[key] for key in ("statements", "notes", "trust")})
         told = run_cli("report", *options, *order, "-o", "r.html", cwd=tmp_path).stdout
         reports.append(told.splitlines()[:-1])
     assert tables[0] == tables[1]
     assert tables[0]["trust"]
-    assert reports == [tables[0]["verdict"]["sentences"]] * 2
+    assert reports[0] == reports[1]
+    assert reports[0]
 
 
 def drawn(chance: random.Random) -> Comparison:
@@ -153,28 +154,27 @@ def drawn(chance: random.Random) -> Comparison:
     return compare_statistics(statistics, metrics, SignificanceTest(resamples=800))
 
 
-def test_gate_and_verdict_never_contradict_each_other():
+def test_gate_and_statements_never_contradict_each_other():
     """80 comparisons; a gate closes for systems that are worse than the baseline."""
-    closed, kinds = 0, set()
+    closed = 0
     for seed in range(80):
         compared = drawn(random.Random(seed))
-        verdict, gate = compared.verdict, dict.fromkeys(compared.metrics, 0.0)
-        if verdict.kind == "untested":
+        stated, gate = compared.statements, dict.fromkeys(compared.metrics, 0.0)
+        if stated.obstacle:
             with pytest.raises(ValueError, match="the gate cannot close"):
                 find_worse(compared, gate)
             continue
-        worse = {item.system for item in find_worse(compared, gate)}
+        worse = {(item.metric, item.system) for item in find_worse(compared, gate)}
         closed += bool(worse)
-        kinds.add(verdict.kind)
+        for item in stated.statements:
+            name = compared.metrics[item.metric].name
+            if compared.baseline in item.better:
+                assert {(name, system) for system in item.worse} <= worse, seed
+            if compared.baseline in item.worse:
+                assert worse.isdisjoint((name, system) for system in item.better), seed
         if worse:
-            assert verdict.kind != "no-difference", seed
-        if verdict.kind in {"take", "fewer-errors"}:
-            assert worse.isdisjoint(verdict.systems), seed
-        if verdict.kind == "avoid" and compared.baseline not in verdict.systems:
-            beaten = {t.worse for t in compared.facts.significant if t.better == compared.baseline}
-            assert beaten & {*verdict.systems} <= worse, seed
+            assert stated.statements, seed
     assert closed > 10
-    assert kinds >= {"take", "fewer-errors", "disagree", "no-difference", "avoid"}
 
 
 @pytest.mark.parametrize("systems", [2, 3])

@@ -157,8 +157,8 @@ def test_names_are_bold_in_sentences_whatever_they_are():
         "better": [t.replace("and", "or") for t in texts],
     }
     made = ce.compare(systems, texts, metrics=["bleu"], resamples=100)
-    (first,) = report_values(made, ReportOptions())["verdict"]
-    assert first.startswith("Take <b><bdi>a</bdi></b>: it has a better BLEU (9")
+    (first,) = report_values(made, ReportOptions())["statements"]
+    assert first.startswith("<b><bdi>a</bdi></b> has the better BLEU (9")
     page = make_report(made).html
     assert "<title>Coverage errors of a, better</title>" in page
     assert "p: against <b><bdi>a</bdi></b>." in page

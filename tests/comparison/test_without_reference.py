@@ -57,7 +57,7 @@ def test_each_system_is_worst_by_the_metric_of_its_errors(run_cli, folder):
 
 def test_the_report_says_what_is_not_found_without_references(run_cli, folder):
     done = run_cli("report", *ARGUMENTS, "-o", "report.html", cwd=folder)
-    assert done.stdout.startswith("Avoid drops: it leaves text out (Omissions 62 of 150 ")
+    assert done.stdout.startswith("drops leaves out more than each of the other 3: Omissions 41.33")
     page = (folder / "report.html").read_text()
     assert "what all systems leave out is not found" in page
 
@@ -82,17 +82,3 @@ def test_shortfall_is_how_much_shorter_outputs_are_than_the_median_of_the_others
     assert scores["d"] == 0
     alone = ce.compare({"a": ["x"]}, sources=["s"], metrics=None, resamples=0)
     assert list(alone.metrics) == ["length-ratio"]
-
-
-@pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
-def test_a_verdict_by_omissions_says_whether_lengths_agree(run_cli, folder):
-    told = run_cli("compare", *ARGUMENTS, "-f", "json", cwd=folder).stdout
-    assert "; shortfall agrees)" in json.loads(told)["verdict"]["sentences"][0]
-    lines = {name: (folder / name).read_text().splitlines() for name in ("drops", "test.target")}
-    aligner, source = ce.Aligner.load(folder / "model"), folder / "test.source"
-    # What drops words is made longer than what has them all.
-    longer = {"right": lines["test.target"], "drops": [f"{t} {'x' * 40}" for t in lines["drops"]]}
-    found = ce.compare(longer, None, source.read_text().splitlines(), aligner)
-    assert found.facts.contradicted
-    assert "drops" not in found.verdict.systems
-    assert "right" not in found.verdict.systems

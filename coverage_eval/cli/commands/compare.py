@@ -31,7 +31,7 @@ from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.choice import choose_metrics
 from coverage_eval.comparison.compare import compare_result, count_and_check
 from coverage_eval.comparison.external_scores import ExternalScores, read_external_scores
-from coverage_eval.comparison.gate import find_worse, gate_as_dict
+from coverage_eval.comparison.gate import describe_worse, find_worse, gate_as_dict
 from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.batches import Texts
@@ -354,8 +354,8 @@ def compare(
         report = with_findings(report, result.findings, model=unknown_words_of_result(result))
         show(report, output, signatures=signature)  # once nothing can fail any more
     warn(result.findings)
-    for item in worse:
-        say(item.describe(comparison.baseline, output.digits), "worse")
+    for line in describe_worse(comparison, worse, output.digits):
+        say(line, "worse")
     if worse:
         click.get_current_context().exit(GATE_CLOSED_STATUS)
 

@@ -38,7 +38,7 @@ def report(
     """Write an HTML report: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, and the report has the figures of 'compare'. Open it in a
-    browser; it needs neither server nor network. The command prints its verdict. With
+    browser; it needs neither server nor network. The command prints its statements. With
     --attention it shows each segment's attention beside the marks of the scores.
 
     \b
@@ -57,7 +57,7 @@ def report(
         raise DataError(str(error)) from error
     print_lines([page.html], output, as_is=True)
     if output != "-":
-        show(Report((Table((), (), notes=comparison.verdict_sentences),)), OutputOptions())
+        show(Report((Table((), (), notes=comparison.statements.write()),)), OutputOptions())
         print_lines([wrap(f"→ {output}", sys.stdout)])
     warn(comparison.result.findings)
 

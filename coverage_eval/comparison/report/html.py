@@ -1,4 +1,4 @@
-"""A comparison as an HTML report: the verdict, tables, and the data of the browser of segments."""
+"""A comparison as an HTML report: statements, tables, and the data of the browser of segments."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from coverage_eval.comparison.evidence import (
     listed_kinds,
     mark_kinds,
 )
-from coverage_eval.comparison.facts import BrokenOutputs, certain_errors, line_faults
 from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
+from coverage_eval.comparison.report.faults import find_faults
 from coverage_eval.comparison.report.page import (
     Page,
     ViewedDocument,
@@ -28,14 +28,12 @@ from coverage_eval.comparison.report.page import (
     sentence,
 )
 from coverage_eval.comparison.report.picture import draw_scores, shared_ending
-from coverage_eval.comparison.sentences import line_phrase, output_phrase, write_verdict
 from coverage_eval.comparison.table import (
     Comparison,
     brief_note,
     comparison_notes,
     comparison_table,
 )
-from coverage_eval.comparison.verdict import decide
 from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS
 from coverage_eval.core.report import Table
@@ -58,7 +56,7 @@ BLOCK = 100
 """Segments in a block of data; the page unpacks a whole block to show one."""
 
 FEW_UNKNOWN = 0.01
-"""The share of words unknown to the model from which on it is said below the verdict."""
+"""The share of words unknown to the model from which on it is said below the statements."""
 
 MAX_LISTED = 8
 """Words or n-grams in a list."""
@@ -134,14 +132,13 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     ending = shared_ending(systems)
     labels = {system: system.removesuffix(ending) for system in systems}
     shown_names = list(labels.values())
-    facts, table = comparison.facts, comparison_table(comparison)
-    verdict = decide(facts)
+    table, stated = comparison_table(comparison), comparison.statements
     note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
     listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
-    tests = [test for reason in verdict.reasons for test in reason.tests]
     worst, _ = _worst(comparison)
-    # The verdict is made by the first metric; without a test, the one with most errors decides.
-    picture = draw_scores(comparison, tests[0].metric if tests else worst)
+    # The first statement decides the order; without one, the metric with most errors.
+    told = [item.metric for item in stated.statements]
+    picture = draw_scores(comparison, told[0] if told else worst)
     shown = min(result.segments, MAX_OUTPUTS // len(systems))
     doubtful = _doubtful(comparison)
     examples = find_examples(comparison, shown, doubtful)
@@ -149,12 +146,10 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "title": options.title or f"Coverage errors of {listed}",
         "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
         "baseline": comparison.baseline,
-        "chosen": verdict.systems[0] if verdict.kind == "take" else None,
-        "verdict": [
-            sentence(text, shown_names) for text in write_verdict(verdict, facts, names.__getitem__)
-        ],
+        "statements": [sentence(text, shown_names) for text in stated.write(names.__getitem__)],
+        "remarks": comparison.remarks,
         "worth": _worth(comparison),
-        "faults": list(_faults(comparison)),
+        "faults": list(find_faults(comparison)),
         "labels": labels,
         "scores": table,
         "picture": picture,
@@ -208,24 +203,13 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     plain = {
         kind.error for metric in metrics.values() if flags_segments(metric) for kind in metric.kinds
     }
-    doubtful = {*comparison.facts.doubts}
+    doubtful = {*comparison.doubts}
     for name, metric in metrics.items():
         errors = {kind.error for kind in metric.kinds}
         is_plainer = plain & errors if comparison.result.num_references else plain
         if is_plainer and not flags_segments(metric):
             doubtful.add(name)
     return doubtful
-
-
-def _faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int]]]:
-    """Missing lines, then outputs of which nothing is left: system, words, and segments from 1."""
-    result = comparison.result
-    for system in comparison.rows:
-        if lines := line_faults(result, system):
-            yield system, line_phrase(lines), ()
-        for kind, segments in certain_errors(result, system).items():
-            fault = BrokenOutputs([kind], len(segments))
-            yield system, output_phrase(fault, result.segments), [number + 1 for number in segments]
 
 
 def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
@@ -294,7 +278,7 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
     errors = {
         name
         for name, metric in metrics.items()
-        if metric.higher_is_better is False and metric.decides_verdicts
+        if metric.higher_is_better is False and metric.kinds
     } - {*_doubtful(comparison)}
     if errors:
         _, name, system = max((rows[s][name].score.score, name, s) for s in rows for name in errors)

@@ -90,7 +90,7 @@ def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
         if flags_segments(metrics[name]):
             number = int(flagged_segments(result, name, system).sum())
             flagged = f"{number:,}/{result.segments:,}"
-        has_say = name in comparison.facts.metrics
+        has_say = name in comparison.statements.metrics
         cell = comparison.rows[system][name]
         rows[system].append(_draw(cell, ends[name], flagged, has_say=has_say))
     return DrawnTable(axes, rows)

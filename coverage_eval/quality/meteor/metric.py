@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Fitted, Measure, Statistics, setting
+from coverage_eval.core.metric import Fitted, Statistics, setting
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import (
     Segment,
@@ -245,8 +245,6 @@ class METEOR(TextMetric):
     )
 
     name: ClassVar[str] = "METEOR"
-    measures: ClassVar[Measure] = Measure.QUALITY
-    can_recommend: ClassVar[bool] = True
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.metric import Fitted, Measure
+from coverage_eval.core.metric import Fitted
 from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
@@ -87,7 +87,6 @@ class NLTKMeteor(TextMetric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
     name: ClassVar[str] = "meteor-nltk"
-    measures: ClassVar[Measure] = Measure.QUALITY
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
