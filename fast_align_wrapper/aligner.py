@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
-import sys
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import mkstemp
 from typing import Any
 
 from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, __version__
@@ -42,14 +38,11 @@ from fast_align_wrapper.model import (
     write_model,
 )
 from fast_align_wrapper.process import Binary, find_fast_align, find_threads
+from fast_align_wrapper.temporary import TemporaryFolder
 from fast_align_wrapper.text import Pair
 from fast_align_wrapper.training import TrainingText, train
 
 PathLike = str | os.PathLike[str]
-
-
-_FOLDER = "coverage-eval-model-"
-"""The start of the names of temporary folders."""
 
 
 class FastAlign:
@@ -66,7 +59,7 @@ class FastAlign:
     def __init__(
         self,
         manifest: Manifest,
-        folder: Path,
+        folder: TemporaryFolder,
         *,
         archive: Path | None = None,
         training: TrainingText | None = None,
@@ -74,9 +67,8 @@ class FastAlign:
     ) -> None:
         self.manifest = manifest
         self._training = training
-        self._folder = folder
-        # Runs when this object is freed, or at exit.
-        self._remove_folder = weakref.finalize(self, _remove_folder, folder, os.getpid())
+        self._temporary = folder
+        self._folder = folder.path
         self._archive = archive
         self._threads = threads
         self._idle: dict[object, list[PosteriorAligner]] | None = None
@@ -117,7 +109,8 @@ class FastAlign:
         """
         chosen = Settings(**settings)
         binary = find_fast_align()
-        folder = _new_folder()
+        temporary = TemporaryFolder()
+        folder = temporary.path
         try:
             text = TrainingText.write(pairs, folder / "training.txt")
             copied_notes = json.loads(json.dumps(dict(notes or {})))
@@ -139,9 +132,9 @@ class FastAlign:
                 notes=copied_notes,
             )
         except BaseException:
-            _remove_folder(folder, os.getpid())
+            temporary.close()
             raise
-        return cls(manifest, folder, training=text, threads=threads)
+        return cls(manifest, temporary, training=text, threads=threads)
 
     @classmethod
     def load(cls, path: PathLike, *, threads: int | None = None) -> FastAlign:
@@ -157,7 +150,7 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            _new_folder(),
+            TemporaryFolder(),
             archive=Path(path).absolute(),  # it is read later, perhaps from another folder
             threads=threads,
         )
@@ -357,10 +350,12 @@ class FastAlign:
         if not path.exists():
             if self._archive is None:
                 raise AlignerDataError("this model is closed; load it again")
-            partial = path.with_name(f"{path.name}.{threading.get_ident()}")  # others may unpack it
-            partial.parent.mkdir(exist_ok=True)
-            extract_table(self._archive, member, self.manifest.members[member], partial)
-            partial.replace(path)
+            path.parent.mkdir(exist_ok=True)
+            # Other threads and forked processes may unpack it at the same time.
+            descriptor, partial = mkstemp(prefix=f"{path.name}.", dir=path.parent)
+            os.close(descriptor)
+            extract_table(self._archive, member, self.manifest.members[member], Path(partial))
+            Path(partial).replace(path)
         return path
 
     def close(self) -> None:
@@ -369,7 +364,7 @@ class FastAlign:
         if self._idle is not None:
             self._end_idle()
             self._idle = None
-        self._remove_folder()
+        self._temporary.close()
 
     def __enter__(self) -> FastAlign:
         return self
@@ -381,25 +376,7 @@ class FastAlign:
         return f"<FastAlign {self.hash}: {self.manifest.pairs:,} training pairs>"
 
 
-def _new_folder() -> Path:
-    """A new temporary folder.
-
-    Python removes it at its end, which SIGTERM would not wait for. So that signal ends the process
-    by :class:`SystemExit`, unless the program has a handler of its own.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    if is_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    return Path(mkdtemp(prefix=_FOLDER))
-
-
 def _end_idle(idle: Mapping[object, Iterable[PosteriorAligner]], owner: int) -> None:
     """End aligners that wait for pairs, except in a forked child of the process that owns them."""
     for aligner in chain.from_iterable(idle.values()) if os.getpid() == owner else ():
         aligner.child.close()
-
-
-def _remove_folder(folder: Path, owner: int) -> None:
-    """Remove a temporary folder, except in a forked child of the process that owns it."""
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)

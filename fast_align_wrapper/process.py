@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -212,11 +213,15 @@ class Child:
         self._poll = select.poll()
         self._poll.register(self._stdout, select.POLLIN)
         self.input: queue.Queue[bytes | None] = queue.Queue()
+        self._owner = os.getpid()
+        _RUNNING.add(self)
         self._writer = threading.Thread(target=self._write, daemon=True)
         self._writer.start()
 
     def close(self) -> None:
-        """End it, whatever it is doing."""
+        """End it, whatever it is doing; in a forked process, which did not start it, do nothing."""
+        if os.getpid() != self._owner:
+            return
         if not self._finished:  # nobody needs its results
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -313,3 +318,21 @@ class Child:
         lines = [line.strip() for line in tail.split("\n") if not line.startswith("progress ")]
         last = "; ".join([line for line in lines if line][-_TAIL_LINES:])
         return AlignerError(f"{self._name}: {problem}" + (f": {last}" if last else ""))
+
+
+_RUNNING: weakref.WeakSet[Child] = weakref.WeakSet()
+"""Aligners that this process started."""
+
+
+def _release_inputs() -> None:
+    """Let go of the standard input of the aligners of the process that forked this one.
+
+    An aligner waits for the end of its text until every process has closed that pipe.
+    """
+    for child in list(_RUNNING):
+        if not child._stdin.closed:
+            with Path(os.devnull).open("wb") as nothing:
+                os.dup2(nothing.fileno(), child._stdin.fileno(), inheritable=False)
+
+
+os.register_at_fork(after_in_child=_release_inputs)

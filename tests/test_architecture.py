@@ -33,7 +33,7 @@ ARROWS = {
     "registry": "core",
     "align": "fast_align_wrapper core",
     "repetition": "core",
-    "quality": "version core",
+    "quality": "fast_align_wrapper version core",
     "outputs": "core align repetition",
     "checks": "fast_align_wrapper core align outputs",
     "documents": "core align",

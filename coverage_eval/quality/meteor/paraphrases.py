@@ -12,13 +12,12 @@ make the same file.
 
 from __future__ import annotations
 
-import atexit
 import gzip
 import io
 import os
-import shutil
 import sqlite3
 import sys
+import threading
 import warnings
 import zlib
 from array import array
@@ -28,12 +27,12 @@ from functools import cache, lru_cache
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TypeAlias
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.writing import replace_file, temporary_file
 from coverage_eval.quality.meteor.matching import PARAPHRASE, Block, CandidateRun
+from fast_align_wrapper.temporary import TemporaryFolder
 
 _REMEMBERED = 1 << 16
 """Most phrases with paraphrases kept in memory."""
@@ -124,7 +123,8 @@ class PhraseTable:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Any number of processes can read without locks; SQLite itself locks out other threads.
+        # Any number of processes can read without locks.
+        self._one_thread = threading.Lock()
         self._connection = sqlite3.connect(
             f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
@@ -151,7 +151,8 @@ class PhraseTable:
             return None
         query = "SELECT paraphrases FROM phrases WHERE phrase = ?"
         try:
-            row = self._connection.execute(query, (phrase,)).fetchone()
+            with self._one_thread:
+                row = self._connection.execute(query, (phrase,)).fetchone()
         except sqlite3.DatabaseError as error:
             raise _damaged(self._path, error) from error
         if row is None:
@@ -235,9 +236,7 @@ def _build(table: Path, path: Path) -> Path:
 def _temporary_index(table: Path) -> Path:
     """An index in the system's folder for temporary files, removed when this process ends."""
     try:
-        folder = Path(mkdtemp(prefix="coverage-eval-index-"))
-        atexit.register(_remove_folder, folder, os.getpid())
-        return _build(table, folder / "index.sqlite")
+        return _build(table, _temporary_folder().path / "index.sqlite")
     except (OSError, sqlite3.Error) as error:
         raise DataError(
             f"no place to write the paraphrase index ({_reason(error)}); "
@@ -245,10 +244,10 @@ def _temporary_index(table: Path) -> Path:
         ) from error
 
 
-def _remove_folder(folder: Path, owner: int) -> None:
-    """Remove a temporary folder, except in a forked child of the process that owns it."""
-    if os.getpid() == owner:
-        shutil.rmtree(folder, ignore_errors=True)
+@cache
+def _temporary_folder() -> TemporaryFolder:
+    """The folder of that index, which lasts as long as the process."""
+    return TemporaryFolder()
 
 
 def _reason(error: Exception) -> str:
