@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,30 +43,25 @@ class SacreBLEUMetric(FixedMetric):
     @cached_property
     @abstractmethod
     def _sacre_metric(self) -> SacreMetric:
-        """sacreBLEU's metric with these settings."""
+        """sacreBLEU's metric with these settings; nothing here changes it, so threads share it."""
 
     def signature_for(self, *, references: int) -> Signature:
         """sacreBLEU's signature and, at its end, the version of this package."""
-        setattr(self._sacre_metric, "num_refs", references or 1)  # noqa: B010 (untyped there)
-        pairs = [pair.split(":", 1) for pair in str(self._sacre_metric.get_signature()).split("|")]
+        signed = copy(self._sacre_metric)
+        setattr(signed, "num_refs", references or 1)  # noqa: B010 (untyped there)
+        pairs = [pair.split(":", 1) for pair in str(signed.get_signature()).split("|")]
         settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
         return Signature(self.name, (*settings, ("coverage-eval", __version__)))
 
     def count(self, batch: Batch) -> Statistics:
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
-        metric, expected = self._sacre_metric, []
+        metric, counts = self._sacre_metric, []
         for row in batch.rows:
-            known = list(map(self._text, row.nonblank_references))
-            # None is sacreBLEU's missing reference.
-            expected.append([*known, *[None] * (len(row.references) - len(known))])
-        references: list[Any] = [list(column) for column in zip(*expected, strict=True)]
-        cached = metric._cache_references(references)  # once for all systems
-        setattr(metric, "_ref_cache", cached)  # noqa: B010 (untyped there)
-        blocks = [
-            metric._extract_corpus_statistics(list(map(self._text, texts)), None)
-            for texts in zip(*(row.hypotheses for row in batch.rows), strict=True)
-        ]
-        return np.array(blocks, dtype=self.statistic_type)
+            known = [metric._preprocess_segment(self._text(text)) for text in row.nonblank_references]
+            expected = metric._extract_reference_info(known)  # once for all systems
+            texts = [metric._preprocess_segment(self._text(text)) for text in row.hypotheses]
+            counts.append([metric._compute_segment_statistics(text, expected) for text in texts])
+        return np.array(counts, dtype=self.statistic_type).swapaxes(0, 1)
 
     def _text(self, segment: Segment) -> str:
         """A segment as sacreBLEU gets it."""
