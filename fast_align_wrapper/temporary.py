@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
@@ -30,11 +31,13 @@ class TemporaryFolder:
             _remove_if_unused(left)
         while True:
             self.path = Path(mkdtemp(prefix=PREFIX, suffix=".folder"))
-            lock = os.open(self.path, os.O_RDONLY)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if self.path.exists():  # another process may have removed it before it had a lock
-                break
-            os.close(lock)
+            with suppress(FileNotFoundError):
+                lock = os.open(self.path, os.O_RDONLY)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if self.path.exists():
+                    break
+                os.close(lock)
+            # Another process took it for a folder without a process, before it had a lock.
         self.close = weakref.finalize(self, _remove, self.path, lock, os.getpid())
 
 

@@ -57,7 +57,9 @@ class SacreBLEUMetric(FixedMetric):
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
         metric, counts = self._sacre_metric, []
         for row in batch.rows:
-            known = [metric._preprocess_segment(self._text(text)) for text in row.nonblank_references]
+            known = [
+                metric._preprocess_segment(self._text(text)) for text in row.nonblank_references
+            ]
             expected = metric._extract_reference_info(known)  # once for all systems
             texts = [metric._preprocess_segment(self._text(text)) for text in row.hypotheses]
             counts.append([metric._compute_segment_statistics(text, expected) for text in texts])

@@ -317,7 +317,6 @@ def test_the_table_has_the_probabilities_of_posteriors(tmp_path):
     assert posterior.matrix[0] == pytest.approx(np.array(joint) / (sum(joint) + null), rel=1e-3)
 
 
-@pytest.mark.slow
 def test_a_killed_process_leaves_its_model_to_the_next(tmp_path, model, monkeypatch):
     """Loading a model changes no signal handler; a folder that a living process uses stays."""
     path, temporary = tmp_path / "model", tmp_path / "temporary"
