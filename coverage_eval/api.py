@@ -1,4 +1,6 @@
-"""Scores in one call: each function makes the metric from its settings and scores a corpus.
+"""Scores in one call, as a short form of ``metric.corpus_score``.
+
+Each function makes the metric from its settings and scores a corpus.
 
 Segments are strings or lists of tokens. The settings of each function are the fields of its metric,
 whose defaults it takes. :func:`rep` describes the arguments that all functions
@@ -8,21 +10,17 @@ share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.checks.check import check
-from coverage_eval.core.batches import ONE_SYSTEM, Texts
-from coverage_eval.core.counting import count
-from coverage_eval.core.errors import Finding, warn_of
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.score import Score
-from coverage_eval.core.significance import DEFAULT_SEED
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
 from coverage_eval.coverage.omissions import Additions, Omissions
 from coverage_eval.quality.sacre import BLEU, CHRF, TER
 from coverage_eval.repetition.rep import REP, LetterREP
+from coverage_eval.scoring import Scoring, score_corpus
 
 if TYPE_CHECKING:  # typing has it from Python 3.11 on
     from typing_extensions import Unpack
@@ -30,46 +28,6 @@ if TYPE_CHECKING:  # typing has it from Python 3.11 on
 Segments = Sequence[Segment]
 
 _NO_WORDS = StopWords()
-
-
-class Scoring(TypedDict, total=False):
-    """What all functions take besides the settings of their metrics, by keyword.
-
-    Attributes:
-        jobs: Number of processes; by default 1.
-        resamples: Bootstrap resamples of a 95% interval; by default 0 for none.
-        seed: Their seed.
-        unaligned: Whether hypotheses are a document of other lines, a text or its lines, to be cut
-            first by the lines of the sources, or of the first reference where there are no links;
-            see :func:`coverage_eval.segment`.
-    """
-
-    jobs: int
-    resamples: int
-    seed: int
-    unaligned: bool
-
-
-def _score(
-    metric: Metric,
-    *texts: Any,
-    jobs: int = 1,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-    unaligned: bool = False,
-) -> Score:
-    """The corpus score of some texts, with warnings if they look wrong."""
-    aligner = getattr(metric, "aligner", None)
-    listed = Texts.from_lists({ONE_SYSTEM: texts[0]}, *texts[1:], unaligned=unaligned)
-    known: list[Finding] = []
-    if unaligned:
-        from coverage_eval.documents.cut_documents import cut, document_findings
-
-        listed = cut(listed, getattr(metric, "tokenize", "none"), aligner, jobs=jobs)
-        known += document_findings(listed)
-    result = count(listed, {metric.name: metric}, jobs=jobs)
-    warn_of(check(listed.sample, [metric], known=known), stacklevel=3)
-    return result.score(metric.name, resamples=resamples, seed=seed)
 
 
 def score(
@@ -81,20 +39,12 @@ def score(
     peers: Sequence[Segments] = (),
     **how: Unpack[Scoring],
 ) -> Score:
-    """The corpus score by any metric, such as one of your own.
+    """As ``metric.corpus_score(…)``, which takes its place.
 
     >>> float(score(REP(n=2), ["a red red house"], ["a red house"]))
     66.66666666666667
-
-    Args:
-        metric: The metric with its settings.
-        hypotheses: The system's segments.
-        references: The reference's segments, or a list of several references.
-        sources: The source's segments, if the metric needs them.
-        peers: Outputs of other systems, for metrics that use them.
-        **how: As for :func:`rep`.
     """
-    return _score(metric, hypotheses, references, sources, peers, **how)
+    return score_corpus(metric, hypotheses, references, sources, peers, **how)
 
 
 def rep(
@@ -127,12 +77,12 @@ def rep(
         lowercase: Whether to lowercase first.
         **how: ``resamples`` for a 95% interval (by default 0 for none) and their ``seed``,
             ``jobs`` for a number of processes, and ``unaligned`` for a document of other lines, as
-            :class:`Scoring` says.
+            :class:`coverage_eval.scoring.Scoring` says.
     """
     metric = REP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return _score(metric, hypotheses, references, **how)
+    return score_corpus(metric, hypotheses, references, **how)
 
 
 def letter_rep(
@@ -158,7 +108,7 @@ def letter_rep(
     metric = LetterREP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return _score(metric, hypotheses, references, **how)
+    return score_corpus(metric, hypotheses, references, **how)
 
 
 def drop(
@@ -189,7 +139,7 @@ def drop(
         **how: As for :func:`rep`.
     """
     metric = DROP(aligner, stopwords, denominator, compat)
-    return _score(metric, hypotheses, references, sources, **how)
+    return score_corpus(metric, hypotheses, references, sources, **how)
 
 
 def soft_drop(
@@ -211,7 +161,7 @@ def soft_drop(
     Arguments are those of :func:`drop`; the aligner must have a model.
     """
     metric = SoftDROP(aligner, stopwords)
-    return _score(metric, hypotheses, references, sources, **how)
+    return score_corpus(metric, hypotheses, references, sources, **how)
 
 
 def omissions(
@@ -249,7 +199,9 @@ def omissions(
             "omissions(hypotheses, sources=…, aligner=…)"
         )
     metric = (Additions if additions else Omissions)(aligner)
-    return _score(metric, hypotheses, None if additions else references, sources, peers, **how)
+    return score_corpus(
+        metric, hypotheses, None if additions else references, sources, peers, **how
+    )
 
 
 def bleu(
@@ -270,7 +222,7 @@ def bleu(
     ``exp``, ``floor``, ``add-k`` or ``none``.
     """
     metric = BLEU(tokenize, lowercase, smooth)
-    return _score(metric, hypotheses, references, **how)
+    return score_corpus(metric, hypotheses, references, **how)
 
 
 def chrf(
@@ -288,7 +240,7 @@ def chrf(
     Arguments are those of :func:`rep`.
     """
     metric = CHRF(lowercase)
-    return _score(metric, hypotheses, references, **how)
+    return score_corpus(metric, hypotheses, references, **how)
 
 
 def ter(
@@ -309,7 +261,7 @@ def ter(
     splits off punctuation as Tercom does, and ``tokenize`` splits by a tokeniser first.
     """
     metric = TER(cased, normalize, tokenize)
-    return _score(metric, hypotheses, references, **how)
+    return score_corpus(metric, hypotheses, references, **how)
 
 
 def meteor(
@@ -334,4 +286,4 @@ def meteor(
     from coverage_eval.quality.meteor.metric import METEOR
 
     metric = METEOR(variant, norm, lower, scale)
-    return _score(metric, hypotheses, references, **how)
+    return score_corpus(metric, hypotheses, references, **how)

@@ -42,7 +42,8 @@ ARROWS = {
     "plotting": "core attention attention_maps",
     "comparison": "fast_align_wrapper version core plotting registry align checks documents "
     "outputs coverage attention_maps",
-    "api": "core align checks repetition quality documents coverage",
+    "scoring": "core checks documents",
+    "api": "core align repetition quality coverage scoring",
     "papers": "fast_align_wrapper core attention repetition align coverage",
     "spark": "core registry align",
     "demonstration": "core align repetition quality coverage comparison",

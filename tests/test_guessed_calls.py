@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sacrebleu
 
 import coverage_eval as ce
 from coverage_eval.core.errors import CorpusWarning
+from coverage_eval.registry import METRICS, make_metric
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 from tests.grammar import generate
@@ -89,7 +91,7 @@ def test_drop_and_soft_drop_equal_their_commands(aligner, model, command):
     by_model = ("--src", "srcs", "--model", model)
     score = ce.drop(*texts, aligner)
     assert same(score, command("drop", "b", "refs", *by_model, "--symmetrize", "forward"))
-    assert same(ce.score(ce.DROP(aligner), *texts), score.to_dict())
+    assert same(ce.DROP(aligner).corpus_score(*texts), score.to_dict())
     assert "|sym:forward|" in str(score.signature)
     soft = ce.soft_drop(*texts, aligner)
     printed = command("drop", "b", "refs", *by_model, "--soft")
@@ -100,11 +102,11 @@ def test_drop_and_soft_drop_equal_their_commands(aligner, model, command):
 def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(folder, run_cli):
     metric = ce.REP(n=2, tokenize="13a")
     hyps, refs = TEXTS["a"], TEXTS["refs"]
-    assert ce.score(metric, hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
+    assert metric.corpus_score(hyps, [refs]) == ce.rep(hyps, refs, n=2, tokenize="13a")
     arguments = ("rep", "a", "refs", "--tokenize", "13a", "--sentence-level", "-f", "json")
     (printed,) = json.loads(run_cli(*arguments, cwd=folder).stdout)["scores"]
     segments = printed["sentences"]
-    of_segments = ce.score(metric, hyps, refs).segment_scores
+    of_segments = metric.corpus_score(hyps, [refs]).segment_scores
     assert of_segments is not None
     scores = of_segments()
     assert scores == [item["score"] for item in segments]
@@ -112,7 +114,7 @@ def test_segment_scores_and_evidence_of_a_metric_equal_those_of_the_command(fold
         assert float(metric.sentence_score(hyp, ref)) == value
         found = [mark.to_dict() for mark in metric.evidence(hyp, ref)]
         assert json.loads(json.dumps(found)) == item["marks"]
-    assert str(metric.signature).startswith("REP|n:2|")
+    assert str(metric.get_signature()).startswith("REP|n:2|")
 
 
 def test_a_score_as_data_frame_json_and_text():
@@ -135,7 +137,7 @@ def test_line_ends_do_not_change_a_score(aligner):
         for lines, end in zip(texts, ("\n", "\r\n", "\n"), strict=True)
     ]
     for metric in (ce.REP(tokenize="char"), ce.DROP(aligner), ce.SoftDROP(aligner), ce.BLEU()):
-        assert ce.score(metric, *with_ends) == ce.score(metric, *texts)
+        assert metric.corpus_score(*with_ends) == metric.corpus_score(*texts)
 
 
 def test_a_score_is_formatted_as_its_number_or_as_its_line():
@@ -147,8 +149,39 @@ def test_a_score_is_formatted_as_its_number_or_as_its_line():
 def test_a_metric_and_its_function_give_the_same_score_and_warnings():
     texts = TEXTS["refs"], TEXTS["refs"]  # equal, which is a warning
     found = []
-    for score in (lambda: ce.rep(*texts, n=3), lambda: ce.score(ce.REP(n=3), *texts)):
+    for score in (lambda: ce.rep(*texts, n=3), lambda: ce.REP(n=3).corpus_score(*texts)):
         with pytest.warns(CorpusWarning) as caught:
             value = score()
         found.append((value, [str(warning.message) for warning in caught]))
     assert found[0] == found[1]
+
+
+def test_the_calls_of_sacrebleu(aligner):
+    hyps, refs, srcs = TEXTS["b"], [TEXTS["refs"], TEXTS["refs_b"]], TEXTS["srcs"]
+    theirs = sacrebleu.BLEU()
+    ours = ce.BLEU().corpus_score(hyps, refs)
+    assert ours.score == theirs.corpus_score(hyps, refs).score
+    assert str(theirs.get_signature()) in str(ours.signature)
+    assert ce.DROP(aligner).corpus_score(hyps, refs, srcs) == ce.drop(hyps, refs, srcs, aligner)
+    of_segment = ce.REP(n=2).sentence_score("a red red house", ["a house", "a red house"])
+    assert of_segment == ce.rep(["a red red house"], [["a house"], ["a red house"]], n=2)
+    assert str(ce.REP(n=2).get_signature()) == str(of_segment.signature).replace("|refs:2", "")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_has_them(name, model):
+    with ce.Aligner.load(model) as aligner:
+        metric = make_metric(name, {"aligner": aligner})
+        hyps, refs, srcs = TEXTS["b"][:30], [TEXTS["refs"][:30]], TEXTS["srcs"][:30]
+        is_document = name in {"missing-lines", "extra-text"}
+        has_references = is_document or "references" in metric.needs
+        peers = [TEXTS["a"][:30]] if name == "shortfall" else []
+        score = metric.corpus_score(
+            hyps, refs if has_references else None, srcs, peers=peers, unaligned=is_document
+        )
+        assert score.metric == metric.get_signature().metric == metric.name
+        if not is_document and name != "shortfall":
+            of_segment = metric.sentence_score(
+                hyps[0], [refs[0][0]] if has_references else None, srcs[0]
+            )
+            assert of_segment.metric == metric.name

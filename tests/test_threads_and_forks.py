@@ -72,8 +72,8 @@ def test_a_shared_metric(texts, finder, name):
     def measure(metric: ce.Metric, number: int) -> tuple[str, list[float | None]]:
         hypotheses, references, sources, peers = texts[number]
         are_documents = name in OF_DOCUMENTS
-        score = ce.score(
-            metric, hypotheses,
+        score = metric.corpus_score(
+            hypotheses,
             references if are_documents or "references" in metric.needs else None, sources,
             peers=[peers] if name == "shortfall" else [], unaligned=are_documents,
         )  # fmt: skip

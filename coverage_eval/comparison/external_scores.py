@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Text, zip_lines
-from coverage_eval.core.metric import Fitted, Statistics
+from coverage_eval.core.metric import Fitted, Metric, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tables import ColumnText, TextTable, list_names
-from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.texts import open_text
 from coverage_eval.registry import METRICS, metric_class
 
@@ -62,7 +61,7 @@ def _begins_with(name: str, words: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class ExternalScores(TextMetric):
+class ExternalScores(Metric):
     """The mean of segment scores of another program; intervals and tests resample these scores.
 
     >>> import coverage_eval as ce

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from math import inf
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation, MarkKind
 from coverage_eval.core.score import Score, Signature
-from coverage_eval.core.tokenizers import StopWords, Tokenizer
+from coverage_eval.core.tokenizers import Segment, StopWords, Tokenizer
 
 # Settings
 
@@ -101,9 +102,8 @@ class Formula:
         """The settings in the signature; by default every field of the dataclass."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
-    @property
-    def signature(self) -> Signature:
-        """The signature without the number of references, which scores of texts have."""
+    def get_signature(self) -> Signature:
+        """The signature without the number of references, which those of scores have."""
         return self.signature_for(references=0)
 
     def signature_for(self, *, references: int) -> Signature:
@@ -136,7 +136,7 @@ class Formula:
         return Score(
             metric=self.name,
             score=value,
-            signature=signature or self.signature,
+            signature=signature or self.get_signature(),
             segments=len(statistics),
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
@@ -144,6 +144,10 @@ class Formula:
 
 
 # Metrics
+
+SCORING = "coverage_eval.scoring"
+"""What counts the texts of a metric, and checks them. It knows metrics, so a metric knows only its
+name."""
 
 _PLAIN_TYPES: Mapping[type, tuple[type, str]] = {
     bool: (bool, "True or False"),
@@ -225,6 +229,65 @@ class Metric(Formula, ABC):
             sample: A sample of the texts.
         """
         return ()
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        peers: Sequence[Sequence[Segment]] = (),
+        **how: Any,
+    ) -> Score:
+        """Score a corpus; texts that look wrong give warnings.
+
+        >>> from coverage_eval import REP
+        >>> float(REP(n=2).corpus_score(["a red red house"], [["a red house"]]))
+        66.66666666666667
+
+        Args:
+            hypotheses: The system's segments, strings or lists of tokens.
+            references: A list of references, each a list of segments, as in sacreBLEU; the segments
+                of a single reference will do.
+            sources: The source's segments, if the metric needs them.
+            peers: Outputs of other systems, for metrics that use them.
+            **how: ``resamples`` for a 95% interval (by default 0 for none) and their ``seed``,
+                ``jobs`` for a number of processes, and ``unaligned`` for hypotheses of other lines:
+                see :class:`coverage_eval.scoring.Scoring`.
+
+        Raises:
+            DataError: Unequal numbers of segments, none, or an undefined score.
+            TypeError: The metric needs texts that are not given, or a text is no list of segments.
+            AlignerError: The aligner failed.
+
+        Warns:
+            CorpusWarning: The texts look wrong.
+        """
+        scoring = import_module(SCORING)
+        score: Score = scoring.score_corpus(self, hypotheses, references, sources, peers, **how)
+        return score
+
+    def sentence_score(
+        self, hypothesis: Segment, references: Any = None, source: Segment | None = None
+    ) -> Score:
+        """Score one segment, as a corpus of that segment; nothing looks for mistakes in it.
+
+        Args:
+            hypothesis: A string or a list of tokens.
+            references: A list of references of the same form, or a single one.
+            source: The source segment, if the metric needs it.
+        """
+        score: Score = import_module(SCORING).score_segment(self, hypothesis, references, source)
+        return score
+
+    def evidence(
+        self, hypothesis: Segment, references: Any = None, source: Segment | None = None
+    ) -> list[Any]:
+        """The marks of one segment, such as repeated n-grams or dropped words."""
+        found: Explanation = import_module(SCORING).explain_segment(
+            self, hypothesis, references, source
+        )
+        return list(found.marks)
 
     def check_needs(self, references: object, sources: object) -> None:
         """Raise :class:`TypeError` if texts that the metric needs are None."""

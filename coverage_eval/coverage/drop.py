@@ -21,8 +21,8 @@ from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Fitted, Floats, Statistics, setting
-from coverage_eval.core.text_metric import FixedMetric, TextMetric
+from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics, setting
+from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import StopWords, Words
 from coverage_eval.outputs.output_errors import OutputErrorFinder, learn_output_errors
 from coverage_eval.outputs.untranslated import overlapping
@@ -34,7 +34,7 @@ _EMPTY_LINE = -1
 
 
 @dataclass(frozen=True)
-class AlignmentMetric(TextMetric):
+class AlignmentMetric(Metric):
     """A metric of the links or coverages between source, reference and hypothesis.
 
     Args:

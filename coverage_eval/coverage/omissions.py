@@ -13,9 +13,8 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Fitted, Floats, Statistics
+from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
 from coverage_eval.core.score import Signature
-from coverage_eval.core.text_metric import TextMetric
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.omission_finder import (
@@ -52,7 +51,7 @@ _NO_NULLS = (
 
 
 @dataclass(frozen=True)
-class FlaggedSegments(TextMetric):
+class FlaggedSegments(Metric):
     """Percentage of segments in which a finder finds an error.
 
     It is the mean probability of an error: the share of segments that can be expected to have one.

@@ -87,7 +87,7 @@ def test_stop_words_are_not_counted_on_either_side():
     assert found(metric, ref[0], hyp[0]) == (
         Mark("source", ((4, 5),), "dropped", "x", label="x at 3"),
     )
-    assert re.search(r"\|stop:2-[0-9a-f]{8}\|", str(metric.signature))
+    assert re.search(r"\|stop:2-[0-9a-f]{8}\|", str(metric.get_signature()))
 
 
 def test_only_words_that_all_references_translate_are_expected():

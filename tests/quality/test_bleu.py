@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
-import coverage_eval
 import coverage_eval as ce
 from coverage_eval.checks.check import check
 from coverage_eval.core.batches import Texts
@@ -92,9 +91,9 @@ def test_the_signature_is_sacrebleus_and_counts_the_references(number):
     references = [["a b c d"], ["a b d c"]][:number]
     theirs = sacrebleu.BLEU()
     theirs.corpus_score(["a b c d e"], references)
-    settings = f"{theirs.get_signature()}|coverage-eval:{coverage_eval.__version__}"
+    settings = f"{theirs.get_signature()}|coverage-eval:{ce.__version__}"
     assert f"nrefs:{number}" in settings
     metric = BLEU()
     assert str(metric.signature_for(references=number)) == f"BLEU|{settings}"
     # Without texts, the number is not known, whatever texts were scored before.
-    assert "nrefs" not in str(metric.signature)
+    assert "nrefs" not in str(metric.get_signature())

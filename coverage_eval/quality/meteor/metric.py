@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Fitted, Statistics, setting
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.metric import Fitted, Metric, Statistics, setting
 from coverage_eval.core.tokenizers import (
     Segment,
     Span,
@@ -214,7 +213,7 @@ class MeteorMatch:
 
 
 @dataclass(frozen=True)
-class METEOR(TextMetric):
+class METEOR(Metric):
     """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
 
     >>> metric = METEOR()
@@ -296,10 +295,10 @@ class METEOR(TextMetric):
         return FittedMETEOR(self)
 
     def evidence(
-        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+        self, hypothesis: Segment, references: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
         """All matches of a segment with its best reference, in the order of the reference."""
-        texts = Texts.from_segment(hypothesis, reference, source)
+        texts = Texts.from_segment(hypothesis, references, source)
         (row,) = texts.sample.rows
         fitted = self.fit(texts.sample)
         (pair,) = fitted.align([row])

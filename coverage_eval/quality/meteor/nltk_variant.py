@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.metric import Fitted
-from coverage_eval.core.text_metric import TextMetric
+from coverage_eval.core.metric import Fitted, Metric
 from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
     FOR_ENGLISH,
@@ -83,7 +82,7 @@ _wordnet = cache(WordNet)
 
 
 @dataclass(frozen=True)
-class NLTKMeteor(TextMetric):
+class NLTKMeteor(Metric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
     name: ClassVar[str] = "meteor-nltk"
