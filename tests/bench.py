@@ -8,6 +8,8 @@ without them the small grammar's are used.
 from __future__ import annotations
 
 import os
+import resource
+import subprocess
 import sys
 import time
 from collections import defaultdict, deque
@@ -16,6 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -256,8 +259,53 @@ def long_lines() -> None:
                 show(f"{command} with a line of 40,000 words: {kind}", long, "10,000", short / long)
 
 
+def commands() -> None:
+    """The installed commands, user time of whole processes, compared with sacreBLEU's command.
+
+    REP of 140,330 segments of 20 words is compared with a transcription of the authors' script.
+    """
+    ours, theirs = (str(Path(sys.executable).with_name(n)) for n in ("coverage-eval", "sacrebleu"))
+    lines = read("en", 29_000)
+    damaged = [line.replace(" a ", " the ").replace(" in ", " at ") for line in lines]
+    with TemporaryDirectory() as folder:
+        for size in (3, 2_445):
+            hyp, ref = (str(Path(folder, f"{name}{size}")) for name in ("hyp", "ref"))
+            for name, text in ((hyp, damaged), (ref, lines)):
+                Path(name).write_text("".join(f"{line}\n" for line in text[:size]), "utf-8")
+            sacrebleu = [theirs, ref, "-i", hyp, "-b"]
+            for metric in ("rep", "bleu"):
+                _show_commands(f"{metric} of {size:,} lines", [ours, metric, hyp, ref], sacrebleu)
+        compare = [ours, "compare", "-m", "bleu", "-r", ref, hyp, f"b={ref}", "-f", "csv"]
+        paired = [theirs, ref, "-i", hyp, ref, "--paired-bs", "-m", "bleu"]
+        _show_commands("compare -m bleu of two systems", compare, paired)
+        pairs = pairwise(lines * 5)
+        long = [" ".join(f"{first} {second}".split(" ")[:20]) for first, second in pairs][:140_330]
+        texts = (inject_lines(long, "repetition-phrase", 0.02), long)
+        hyp, ref = (str(Path(folder, f"{name}long")) for name in ("hyp", "ref"))
+        for name, text in zip((hyp, ref), texts, strict=True):
+            Path(name).write_text("".join(f"{line}\n" for line in text), "utf-8")
+        used = user_time([ours, "rep", hyp, ref])
+        script = processor(partial(oracles.rep, *texts))
+        show("rep of 140,330 segments", used, "the authors' script", script / used)
+
+
+def user_time(command: list[str]) -> float:
+    """User time of a process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run(command, capture_output=True, check=True)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def _show_commands(name: str, command: list[str], baseline: list[str], runs: int = 7) -> None:
+    """The medians of runs in turns."""
+    times = [(user_time(command), user_time(baseline)) for _ in range(runs)]
+    own, other = (median(column) for column in zip(*times, strict=True))
+    print(f"{name:<64}{1e3 * own:12.0f} ms   {own / other:.2f} times sacreBLEU's command")
+
+
 PARTS: dict[str, Work] = {
-    "rep": rep, "aligner": aligner, "resampling": resampling, "long_lines": long_lines,
+    "commands": commands, "rep": rep,
+    "aligner": aligner, "resampling": resampling, "long_lines": long_lines,
     "transformations": transformations,
 }  # fmt: skip
 
