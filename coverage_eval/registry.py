@@ -114,7 +114,9 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
     known = {item.name for item in fields(kind)}
     chosen = {k: v for k, v in settings.items() if k in known and v is not None}
     if "aligner" in known and "aligner" not in chosen:
-        raise ValueError(f"{kind.name} needs an aligner: the source text, and a model or links")
+        raise ValueError(
+            f"{kind.presentation.name} needs an aligner: the source text, and a model or links"
+        )
     metric = kind(**chosen)
     metric.signature_for(references=0)  # report a missing package before any text is read
     return metric

@@ -66,23 +66,27 @@ def score_corpus(
         aligner = getattr(metric, "aligner", None)
         texts = cut(texts, getattr(metric, "tokenize", "none"), aligner, jobs=jobs)
         known += document_findings(texts)
-    result = count(texts, {metric.name: metric}, jobs=jobs)
+    result = count(texts, {metric.presentation.name: metric}, jobs=jobs)
     warn_of(check(texts.sample, [metric], known=known), stacklevel=3)
-    return result.score(metric.name, resamples=resamples, seed=seed)
+    return result.score(metric.presentation.name, resamples=resamples, seed=seed)
 
 
 def score_segment(metric: Metric, *segment: Any) -> Score:
     """The score of a hypothesis, its references and its source, as a corpus of one segment."""
-    return _count_segment(metric, *segment).score(metric.name)
+    return _count_segment(metric, *segment).score(metric.presentation.name)
 
 
 def explain_segment(metric: Metric, *segment: Any) -> Explanation:
     """Why a hypothesis has its score."""
-    (found,) = _count_segment(metric, *segment, keep_texts=True).explanations_of(metric.name)
+    (found,) = _count_segment(metric, *segment, keep_texts=True).explanations_of(
+        metric.presentation.name
+    )
     return found
 
 
 def _count_segment(metric: Metric, *segment: Any, keep_texts: bool = False) -> Result:
     texts = Texts.from_segment(*segment)
     metric.check_needs(texts.references or None, texts.source)
-    return count_fitted(texts, {metric.name: metric.fit(texts.sample)}, keep_texts=keep_texts)
+    return count_fitted(
+        texts, {metric.presentation.name: metric.fit(texts.sample)}, keep_texts=keep_texts
+    )

@@ -112,7 +112,7 @@ class Job:
             for name in self.metrics
         }
         for name, findings in find_unsegmented(sample, metrics).items():
-            raise DataError(f"{metrics[name].name}: {findings[0].message}")
+            raise DataError(f"{metrics[name].presentation.name}: {findings[0].message}")
         return {name: metric.fit(sample) for name, metric in metrics.items()}
 
     def _sample(self, rows: Iterable[Row] = ()) -> RowSample:

@@ -20,19 +20,21 @@ def result_of(metric: Metric, hypotheses: Any, *texts: Any, jobs: int = 1, **nam
     """The counts of one system's texts, in which nothing looks for mistakes."""
     test_set = Texts.from_lists({ONE_SYSTEM: hypotheses}, *texts, **named)
     metric.check_needs(test_set.references or None, test_set.source)
-    return count_fitted(test_set, {metric.name: metric.fit(test_set.sample)}, jobs=jobs)
+    return count_fitted(
+        test_set, {metric.presentation.name: metric.fit(test_set.sample)}, jobs=jobs
+    )
 
 
 def statistics_of(metric: Metric, *texts: Any, **named: Any) -> Statistics:
     """The statistics ``[segments, k]`` of one system's texts."""
-    return result_of(metric, *texts, **named).statistics_of(metric.name)
+    return result_of(metric, *texts, **named).statistics_of(metric.presentation.name)
 
 
 def score_of(metric: Metric, *texts: Any, **named: Any) -> Score:
     """The corpus score of one system's texts."""
-    return result_of(metric, *texts, **named).score(metric.name)
+    return result_of(metric, *texts, **named).score(metric.presentation.name)
 
 
 def segment_scores_of(metric: Metric, *texts: Any, **named: Any) -> list[float | None]:
     """The score of each segment of one system's texts."""
-    return result_of(metric, *texts, **named).segment_scores(metric.name)
+    return result_of(metric, *texts, **named).segment_scores(metric.presentation.name)

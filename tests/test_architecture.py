@@ -204,7 +204,7 @@ OTHER_WORDS = {
 def _metric_names() -> tuple[set[str], set[str]]:
     """The names of all metric classes, and what metrics call their marks."""
     classes = {metric_class(name) for name in METRICS}
-    kinds = [kind for metric in classes for kind in metric.kinds]
+    kinds = [kind for metric in classes for kind in metric.presentation.kinds]
     called = {name for kind in kinds for name in (kind.name, kind.key)}
     return {one.__name__ for one in classes}, called - {"n-gram"}  # a word of the field
 
@@ -232,7 +232,11 @@ def _deciding_strings(tree: ast.Module) -> Iterator[ast.Constant]:
 
 def test_no_metric_is_chosen_by_its_name():
     """A user's own metric has the attributes of ours, and not their names."""
-    names = {*METRICS, *_metric_names()[0], *(metric_class(name).name for name in METRICS)}
+    names = {
+        *METRICS,
+        *_metric_names()[0],
+        *(metric_class(name).presentation.name for name in METRICS),
+    }
     assert {"rep", "REP", "omissions", "Omissions", "chrF2"} <= names
     wrong = [
         f"{module}: line {node.lineno}: {node.value!r}"

@@ -202,6 +202,7 @@ from typing import ClassVar
 import numpy as np
 
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
+from coverage_eval.core.metric import Presentation
 from coverage_eval.core.text_metric import TokenMetric
 
 
@@ -209,17 +210,14 @@ from coverage_eval.core.text_metric import TokenMetric
 class Shout(TokenMetric):
     """Words in capitals per 100 words of the output."""
 
-    name: ClassVar[str] = "Shout"
-    needs: ClassVar[frozenset[str]] = frozenset()
-    higher_is_better: ClassVar[bool] = False
-    statistic_names: ClassVar[tuple[str, ...]] = ("shouted_words", "output_words")
-    undefined: ClassVar[str] = "the output has no words"
-    limits: ClassVar[str] = "Names in capitals count, too."
-    kinds: ClassVar[tuple[MarkKind, ...]] = (
-        MarkKind("loud", "output", "shouted", "shouted word", "shouted words",
-                 "word in capitals", "addition", style="added"),
+    presentation: ClassVar[Presentation] = Presentation(
+        "Shout", higher_is_better=False, undefined="the output has no words",
+        kinds=(MarkKind("loud", "output", "shouted", "shouted word", "shouted words",
+                        "word in capitals", "addition", style="added"),),
+        more_errors="shouts more", caveat="Names in capitals count, too.",
     )
-    more_errors: ClassVar[str] = "shouts more"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = ("shouted_words", "output_words")
 
     def count(self, batch):
         texts = [[self.tokenizer(text) for text in row.hypotheses] for row in batch.rows]

@@ -179,9 +179,9 @@ def test_every_metric_has_them(name, model):
         score = metric.corpus_score(
             hyps, refs if has_references else None, srcs, peers=peers, unaligned=is_document
         )
-        assert score.metric == metric.get_signature().metric == metric.name
+        assert score.metric == metric.get_signature().metric == metric.presentation.name
         if not is_document and name != "shortfall":
             of_segment = metric.sentence_score(
                 hyps[0], [refs[0][0]] if has_references else None, srcs[0]
             )
-            assert of_segment.metric == metric.name
+            assert of_segment.metric == metric.presentation.name

@@ -27,7 +27,7 @@ from coverage_eval.align.links import (
 )
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import PathLike, file_name, zip_lines
-from coverage_eval.core.metric import Formula, Statistics
+from coverage_eval.core.metric import Formula, Presentation, Statistics
 from coverage_eval.core.texts import check_stdin, open_text
 from fast_align_wrapper.links import Link, Links
 
@@ -121,9 +121,11 @@ class LinkMetric(Formula, ABC):
 class AER(LinkMetric):
     """Alignment error rate, 0 to 100."""
 
-    name: ClassVar[str] = "AER"
-    higher_is_better: ClassVar[bool] = False
-    undefined: ClassVar[str] = "there are neither links nor sure gold links"
+    presentation: ClassVar[Presentation] = Presentation(
+        "AER",
+        higher_is_better=False,
+        undefined="there are neither links nor sure gold links",
+    )
 
     def _ratio(self, n: LinkCounts) -> Any:
         return 1 - (n.sure_links_found + n.possible_links_found) / (n.links + n.sure_links)
@@ -133,9 +135,11 @@ class AER(LinkMetric):
 class Precision(LinkMetric):
     """Percentage of the links that are possible, 0 to 100."""
 
-    name: ClassVar[str] = "precision"
-    higher_is_better: ClassVar[bool] = True
-    undefined: ClassVar[str] = "there are no links"
+    presentation: ClassVar[Presentation] = Presentation(
+        "precision",
+        higher_is_better=True,
+        undefined="there are no links",
+    )
 
     def _ratio(self, n: LinkCounts) -> Any:
         return n.possible_links_found / n.links
@@ -145,9 +149,11 @@ class Precision(LinkMetric):
 class Recall(LinkMetric):
     """Percentage of the sure gold links that were found, 0 to 100."""
 
-    name: ClassVar[str] = "recall"
-    higher_is_better: ClassVar[bool] = True
-    undefined: ClassVar[str] = "there are no sure gold links"
+    presentation: ClassVar[Presentation] = Presentation(
+        "recall",
+        higher_is_better=True,
+        undefined="there are no sure gold links",
+    )
 
     def _ratio(self, n: LinkCounts) -> Any:
         return n.sure_links_found / n.sure_links
@@ -157,9 +163,11 @@ class Recall(LinkMetric):
 class F1(LinkMetric):
     """Harmonic mean of precision and recall, 0 to 100; 0 if nothing was found."""
 
-    name: ClassVar[str] = "F1"
-    higher_is_better: ClassVar[bool] = True
-    undefined: ClassVar[str] = "there are no links or no sure gold links"
+    presentation: ClassVar[Presentation] = Presentation(
+        "F1",
+        higher_is_better=True,
+        undefined="there are no links or no sure gold links",
+    )
 
     def _ratio(self, n: LinkCounts) -> Any:
         precision, recall = n.possible_links_found / n.links, n.sure_links_found / n.sure_links

@@ -87,4 +87,4 @@ def check_settings(name: str, *others: str) -> None:
     foreign -= {item.name for item in _settings(kind)}
     if unfit := sorted(options_on_command_line() & foreign):
         flags = " and ".join(f"--{setting.replace('_', '-')}" for setting in unfit)
-        raise click.UsageError(f"{flags} is not for {kind.name}")
+        raise click.UsageError(f"{flags} is not for {kind.presentation.name}")

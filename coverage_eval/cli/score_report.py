@@ -126,10 +126,10 @@ def segment_table(result: Result, reasons: Sequence[str] | None = None) -> Segme
     return SegmentTable(
         result.segment_scores(name),
         LazyRows(evidence, range(result.segments)),
-        metric.kinds,
+        metric.presentation.kinds,
         result.texts,
         lines,
-        metric.segment_score_name,
+        metric.presentation.segment_unit,
     )
 
 

@@ -65,7 +65,7 @@ def scores_by_length(result: Result, _: int = DEFAULT_TOP) -> Table:
                 for name, metric in result.metrics.items()
             ]
             rows.append((classes[number], int(members.sum()), system, *scores))
-    labels = [metric.name for metric in result.metrics.values()]
+    labels = [metric.presentation.name for metric in result.metrics.values()]
     header = ("source words", "segments", "system", *labels)
     return Table(header, tuple(rows), "By length of the source, in words", "source-length")
 
@@ -124,9 +124,9 @@ def repeated_by_position(result: Result, _: int = DEFAULT_TOP) -> Table:
         (*key, counts[key], 100.0 * parts[key] / words[key[1]] if words[key[1]] else None)
         for key in product(FIFTHS, result.systems)
     ]
-    many = f"{kind.singular}s"
-    title = f"{many.capitalize()} by their place in the output, and what they add to {metric.name}"
-    header = ("place", "system", many, f"part of {metric.name}")
+    many, name = f"{kind.singular}s", metric.presentation.name
+    title = f"{many.capitalize()} by their place in the output, and what they add to {name}"
+    header = ("place", "system", many, f"part of {name}")
     return Table(header, tuple(rows), title, "output-position")
 
 
@@ -252,12 +252,14 @@ def _segment_rows(
     scores = [segment_scores(result, name, system) for system in systems]
     if len(systems) > 1:
         badness = np.abs(scores[0] - scores[1])
-    elif metric.higher_is_better:
+    elif metric.presentation.higher_is_better:
         badness = np.nanmax(scores[0], initial=0.0) - scores[0]
     else:
-        badness = scores[0] if metric.higher_is_better is False else np.zeros_like(scores[0])
+        badness = (
+            scores[0] if metric.presentation.higher_is_better is False else np.zeros_like(scores[0])
+        )
     for index in largest(badness, top).tolist():
-        segment, row = (metric.name, index + 1), result.rows[index]
+        segment, row = (metric.presentation.name, index + 1), result.rows[index]
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
             yield *segment, which, None, segment_text(reference)
@@ -339,8 +341,10 @@ def _missing_input(result: Result, item: Breakdown) -> str | None:
     """What a breakdown lacks, or None."""
     if item.needs is not None and not listed_kinds(result, item.needs):
         metrics = (metric_class(name) for name in METRICS)
-        first = next(m for m in metrics if any(kind.listed == item.needs for kind in m.kinds))
-        return f"{first.name} among the metrics"
+        first = next(
+            m for m in metrics if any(kind.listed == item.needs for kind in m.presentation.kinds)
+        )
+        return f"{first.presentation.name} among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
     return None

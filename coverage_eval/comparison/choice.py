@@ -84,9 +84,9 @@ def choose_metrics(
         if is_default and not needs_links(metric):
             found = (item.message for item in metric.check(texts.sample) if item.kind == "unfit")
             if reason := next(found, ""):  # such as METEOR of German
-                notes.append(f"no {metric.name} in the table: {reason}")
+                notes.append(f"no {metric.presentation.name} in the table: {reason}")
                 continue
-        chosen.append((item if isinstance(item, str) else item.name.lower(), metric))
+        chosen.append((item if isinstance(item, str) else item.presentation.name.lower(), metric))
     chosen += others.items()
     names = [name for name, _ in chosen]
     if len(set(names)) < len(names):
@@ -94,11 +94,19 @@ def choose_metrics(
             f"two metrics have one name: {', '.join(names)}; compare by them one after the other"
         )
     findings = [Finding(note, Severity.NOTE) for note in notes]
-    of_rep = [m.name for _, m in chosen if isinstance(m, TokenMetric) and m.tokenize != "none"]
+    of_rep = [
+        m.presentation.name
+        for _, m in chosen
+        if isinstance(m, TokenMetric) and m.tokenize != "none"
+    ]
     how = [f"tokenised with {of_words} for {', '.join(of_rep)}"] * (
         tokenize is None and bool(of_rep)
     )
-    how += [f"normalised for {m.name}" for _, m in chosen if getattr(m, "norm", None) is True]
+    how += [
+        f"normalised for {m.presentation.name}"
+        for _, m in chosen
+        if getattr(m, "norm", None) is True
+    ]
     if settings["raw"] and how:
         note = f"the texts are not tokenised: {', '.join(how)} (--tokenize none turns this off)"
         findings.append(Finding(note, Severity.NOTE, kind="raw"))

@@ -28,7 +28,7 @@ def listed_kinds(result: Result, what: str) -> list[tuple[str, MarkKind]]:
     return [
         (name, kind)
         for name, metric in result.metrics.items()
-        for kind in metric.kinds
+        for kind in metric.presentation.kinds
         if kind.listed == what
     ]
 
@@ -38,7 +38,7 @@ def mark_kinds(result: Result) -> dict[str, list[MarkKind]]:
     kinds_by_metric: dict[str, list[MarkKind]] = {}
     taken: set[str] = set()
     for name, metric in result.metrics.items():
-        kinds = [kind for kind in metric.kinds if kind.key not in taken]
+        kinds = [kind for kind in metric.presentation.kinds if kind.key not in taken]
         if kinds:
             kinds_by_metric[name] = kinds
             taken |= {kind.key for kind in kinds}
@@ -80,7 +80,7 @@ def flags_segments(metric: Metric) -> bool:
     """
     return any(
         not kind.on_demand and (kind.error != "repetition" or "references" in metric.needs)
-        for kind in metric.kinds
+        for kind in metric.presentation.kinds
     )
 
 
@@ -169,7 +169,7 @@ def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
         index: The segment, from 0.
     """
     row = result.rows[index]
-    kinds = {kind.name: kind for kind in result.metrics[name].kinds}
+    kinds = {kind.name: kind for kind in result.metrics[name].presentation.kinds}
     explanation = result.explanations(name)[index][0]
     marks = [
         mark

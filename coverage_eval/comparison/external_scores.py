@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import Text, zip_lines
-from coverage_eval.core.metric import Fitted, Metric, Statistics
+from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tables import ColumnText, TextTable, list_names
 from coverage_eval.core.texts import open_text
@@ -47,7 +47,7 @@ def known_direction(name: str) -> bool | None:
     (False, None, None)
     """
     kinds = map(metric_class, METRICS)
-    own = {kind.name.lower(): kind.higher_is_better for kind in kinds}
+    own = {kind.presentation.name.lower(): kind.presentation.higher_is_better for kind in kinds}
     if name.lower() in own:
         return own[name.lower()]
     families = ((False, _LOWER), (True, _HIGHER))
@@ -79,25 +79,33 @@ class ExternalScores(Metric):
         origin: The file that the scores come from, for messages.
     """
 
-    name: str  # type: ignore[misc]  # other metrics have one name per class
+    name: str
     values: Mapping[str, Sequence[float | None]]
-    higher_is_better: bool | None = field(default=None, kw_only=True)  # type: ignore[misc]
+    higher_is_better: bool | None = field(default=None, kw_only=True)
     origin: str = "the given scores"
 
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("sum", "scored_segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
     factor: ClassVar[float] = 1.0  # the mean, in the scores' own unit
-    undefined: ClassVar[str] = "no segment has a score"
-    limits: ClassVar[str] = (
-        "Another program computed these segment scores; its version and settings are unknown here. "
-        "Their mean may differ from that program's own corpus score."
-    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.higher_is_better is None:
             object.__setattr__(self, "higher_is_better", known_direction(self.name))
+
+    @property
+    def presentation(self) -> Presentation:  # type: ignore[override]  # others have one per class
+        """The given name and direction, and what is unknown of the scores."""
+        return Presentation(
+            self.name,
+            self.higher_is_better,
+            undefined="no segment has a score",
+            caveat=(
+                "Another program computed these segment scores; its version and settings are "
+                "unknown here. Their mean may differ from that program's own corpus score."
+            ),
+        )
 
     def check(self, sample: RowSample) -> Sequence[Finding]:
         """How many segments lack a score, and that nobody knows which scores are better."""

@@ -74,12 +74,12 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
     worse = []
     for name, min_difference in min_differences.items():
         metric = comparison.metrics[name]
-        if metric.higher_is_better is None:
+        if metric.presentation.higher_is_better is None:
             raise ValueError(
-                f"nobody knows whether {metric.name} is better when higher or lower, so no system "
-                "is worse by it"
+                f"nobody knows whether {metric.presentation.name} is better when higher or lower, "
+                "so no system is worse by it"
             )
-        sign = -1 if metric.higher_is_better else 1
+        sign = -1 if metric.presentation.higher_is_better else 1
         for system in comparison.others:
             cell = comparison.rows[system][name]
             assert cell.difference is not None  # it is not the baseline
@@ -100,7 +100,7 @@ def _worsening(comparison: Comparison, name: str, system: str, sign: int) -> Wor
     others = segment_scores(comparison.result, name, comparison.baseline)
     return Worsening(
         system,
-        comparison.metrics[name].name,
+        comparison.metrics[name].presentation.name,
         cell.score.score,
         comparison.rows[comparison.baseline][name].score.score,
         cell.difference,
@@ -135,12 +135,14 @@ def describe_worse(
             cell, baseline = (comparison.rows[s][name] for s in (system, comparison.baseline))
             is_better = (
                 (cell.difference or 0.0) > 0
-                if metric.higher_is_better
-                else (metric.higher_is_better is False and (cell.difference or 0.0) < 0)
+                if metric.presentation.higher_is_better
+                else (
+                    metric.presentation.higher_is_better is False and (cell.difference or 0.0) < 0
+                )
             )
             if is_better and cell.adjusted is not None and cell.adjusted < SIGNIFICANT:
                 scores = (cell.score.score, baseline.score.score)
-                better.append(_change(metric.name, *scores, cell.adjusted, digits))
+                better.append(_change(metric.presentation.name, *scores, cell.adjusted, digits))
         parts = [f"{system} is worse than {comparison.baseline}: {', '.join(changes)}"]
         parts += [f"better: {', '.join(better)}"] * bool(better)
         segments = ", ".join(str(item.segment) for item in own[0].segments)

@@ -31,7 +31,7 @@ def comparison_segments_report(comparison: Comparison, worst: int | None = None)
     shown: Sequence[tuple[Cell, ...]] = rows
     if worst is not None:
         first = next(iter(comparison.metrics.values()))
-        sign = -1 if first.higher_is_better is False else 1
+        sign = -1 if first.presentation.higher_is_better is False else 1
         defined = [row for row in rows if isinstance(row[2], float)]
         shown = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
@@ -75,7 +75,7 @@ def evidence_records(comparison: Comparison) -> Sequence[dict[str, Any]]:
         by_metric = {}
         for name, metric in metrics.items():
             values = result.statistics_of(name, system)[index].tolist()
-            by_metric[metric.name] = {
+            by_metric[metric.presentation.name] = {
                 "score": scores[name, system][index],
                 "statistics": dict(zip(metric.statistic_names, values, strict=True)),
                 **plain_columns(result.explanations(name)[index][position].columns),
@@ -103,5 +103,7 @@ def _description(comparison: Comparison) -> dict[str, Any]:
         "systems": list(comparison.rows),
         "baseline": comparison.baseline,
         "signatures": comparison.signatures,
-        "kinds": {m.name: [kind.to_dict() for kind in m.kinds] for m in metrics},
+        "kinds": {
+            m.presentation.name: [kind.to_dict() for kind in m.presentation.kinds] for m in metrics
+        },
     }

@@ -78,7 +78,7 @@ class Statements:
         """The statements as plain values."""
         return [
             {
-                "metric": self.metrics[item.metric].name,
+                "metric": self.metrics[item.metric].presentation.name,
                 "systems": {"better": [*item.better], "worse": [*item.worse]},
                 "p_value": item.p_value,
             }
@@ -100,7 +100,9 @@ class Statements:
             return (f"{name(self.systems[0])}: {', '.join(figures)}.",)
         if self.obstacle:
             return (self.obstacle,)
-        errors = [item for item in self.statements if self.metrics[item.metric].more_errors]
+        errors = [
+            item for item in self.statements if self.metrics[item.metric].presentation.more_errors
+        ]
         quality = [item for item in self.statements if item not in errors]
         parts = [
             [self._write_errors(item, name) for item in errors],
@@ -116,9 +118,9 @@ class Statements:
         """``a repeats more than b: REP 4.01 against 2.33 (p = 0.003).``."""
         (worst,) = item.worse
         than = self._list_others(worst, item.better, name)
-        more = self.metrics[item.metric].more_errors
+        more = self.metrics[item.metric].presentation.more_errors
         figures, _, p_value = self._against(item).rpartition(", ")
-        label = self.metrics[item.metric].name
+        label = self.metrics[item.metric].presentation.name
         return f"{name(worst)} {more} than {than}: {label} {figures} ({p_value})."
 
     def _write_quality(self, items: Sequence[Statement], name: Namer) -> list[str]:
@@ -140,7 +142,7 @@ class Statements:
     def _write_best(self, group: Sequence[Statement], name: Namer) -> str:
         """Which of several systems are best by columns that say the same."""
         item, system = group[0], group[0].better[0]
-        labels = _join(self.metrics[each.metric].name for each in group)
+        labels = _join(self.metrics[each.metric].presentation.name for each in group)
         ranked = self._ranked(item.metric, self.systems)
         rest = [other for other in ranked if other not in (system, *item.worse)]
         if not rest:
@@ -159,7 +161,10 @@ class Statements:
 
     def _with_figures(self, group: Sequence[Statement]) -> str:
         """Columns with their figures: ``BLEU (30.01 against 28.20, p = 0.003)``."""
-        return _join(f"{self.metrics[each.metric].name} ({self._against(each)})" for each in group)
+        return _join(
+            f"{self.metrics[each.metric].presentation.name} ({self._against(each)})"
+            for each in group
+        )
 
     def _is_cluster(self, item: Statement) -> bool:
         """Whether the best systems are the first ones of the table, all of them alike."""
@@ -179,10 +184,15 @@ class Statements:
         who = "them" if self.statements else _join(map(name, self.systems))
         if len(self.systems) > 2:
             who = f"any two of the {len(self.systems)} systems"
-        sentence = f"No test tells {who} apart by {_join(self.metrics[k].name for k in keys)}"
+        sentence = (
+            f"No test tells {who} apart by {_join(self.metrics[k].presentation.name for k in keys)}"
+        )
         if self.statements or not self.tests.detectable:
             return f"{sentence}."
-        shown = [f"{self.metrics[key].name} {self.tests.detectable[key]:.2g}" for key in keys]
+        shown = [
+            f"{self.metrics[key].presentation.name} {self.tests.detectable[key]:.2g}"
+            for key in keys
+        ]
         could = f"{self.segments:,} segments can show differences from about {_join(shown)} on"
         return f"{sentence}; {could}."
 
@@ -196,7 +206,7 @@ class Statements:
 
     def _against(self, item: Statement) -> str:
         """The figures and the p-value: ``30.01 against 28.20, p = 0.003``."""
-        is_worst = bool(self.metrics[item.metric].more_errors)
+        is_worst = bool(self.metrics[item.metric].presentation.more_errors)
         (system,), others = (item.worse, item.better) if is_worst else (item.better, item.worse)
         scores = self.scores[item.metric]
         ends = [choose(scores[other] for other in others) for choose in (min, max)]
@@ -210,7 +220,7 @@ class Statements:
         )
 
     def _figure(self, key: str, system: str) -> str:
-        return f"{self.metrics[key].name} {format_number(self.scores[key][system])}"
+        return f"{self.metrics[key].presentation.name} {format_number(self.scores[key][system])}"
 
 
 def make_statements(result: Result, tests: PairTests) -> Statements:
@@ -222,20 +232,24 @@ def make_statements(result: Result, tests: PairTests) -> Statements:
     """
     left_out = {*systems_as_references(result), *unusable_systems(result)}
     systems = [system for system in result.systems if system not in left_out]
-    directed = {k: m for k, m in result.metrics.items() if m.higher_is_better is not None}
-    metrics = dict(sorted(directed.items(), key=lambda item: not item[1].more_errors))
+    directed = {
+        k: m for k, m in result.metrics.items() if m.presentation.higher_is_better is not None
+    }
+    metrics = dict(sorted(directed.items(), key=lambda item: not item[1].presentation.more_errors))
     scores = {key: {s: result.score(key, s).score for s in systems} for key in metrics}
     found = []
     for key, metric in metrics.items() if tests.by_metric else ():
         ranked = _best_first(metric, scores[key], systems)
         told = {pair for pair, test in tests.by_metric[key].items() if test.adjusted < SIGNIFICANT}
-        for system in ranked[::-1] if metric.more_errors else ranked:
+        for system in ranked[::-1] if metric.presentation.more_errors else ranked:
             at = ranked.index(system)
-            others = ranked[:at] if metric.more_errors else ranked[at + 1 :]
+            others = ranked[:at] if metric.presentation.more_errors else ranked[at + 1 :]
             others = [other for other in others if frozenset((system, other)) in told]
             if others:
                 p_values = (tests.by_metric[key][frozenset((system, o))].adjusted for o in others)
-                sides = (others, [system]) if metric.more_errors else ([system], others)
+                sides = (
+                    (others, [system]) if metric.presentation.more_errors else ([system], others)
+                )
                 found.append(Statement(key, *sides, max(p_values)))
                 break
     return Statements(
@@ -245,7 +259,7 @@ def make_statements(result: Result, tests: PairTests) -> Statements:
 
 def _best_first(metric: Metric, scores: Mapping[str, float], systems: Iterable[str]) -> list[str]:
     """Systems by their scores; those with equal scores by their names."""
-    sign = -1 if metric.higher_is_better else 1
+    sign = -1 if metric.presentation.higher_is_better else 1
     return sorted(systems, key=lambda system: (sign * scores[system], system))
 
 

@@ -91,7 +91,7 @@ class Comparison:
     trust: Mapping[str, Trust] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        names = ", ".join(metric.name for metric in self.metrics.values())
+        names = ", ".join(metric.presentation.name for metric in self.metrics.values())
         return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
 
     @property
@@ -118,8 +118,8 @@ class Comparison:
     def remarks(self) -> tuple[str, ...]:
         """What else is wrong: tests at the level, systems that are references or of odd lengths."""
         named = (
-            f"{self.metrics[name].name} of {' and '.join(sorted(pair))}: p is within its "
-            f"Monte-Carlo error of {SIGNIFICANT:g}."
+            f"{self.metrics[name].presentation.name} of {' and '.join(sorted(pair))}: p is within "
+            f"its Monte-Carlo error of {SIGNIFICANT:g}."
             for name, pair in self.tests.unsure
         )
         return (*named, *remarks(self.result))
@@ -145,7 +145,11 @@ class Comparison:
             segment, system = divmod(number, len(systems))
             return (segment + 1, systems[system], *(scores[system][segment] for scores in columns))
 
-        header = ("segment", "system", *(metric.name for metric in self.metrics.values()))
+        header = (
+            "segment",
+            "system",
+            *(metric.presentation.name for metric in self.metrics.values()),
+        )
         return header, LazyRows(row, range(len(systems) * self.segments))
 
     def to_frame(self, what: str = "systems") -> pd.DataFrame:
@@ -169,7 +173,7 @@ class Comparison:
             return frame.astype(dict.fromkeys(header[2:], "float64"))
         if what != "systems":
             raise ValueError(f"what is 'systems' or 'segments', not {what!r}")
-        labels = [metric.name for metric in self.metrics.values()]
+        labels = [metric.presentation.name for metric in self.metrics.values()]
         columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
         figures = [[_figures(cell) for cell in cells.values()] for cells in self.rows.values()]
         values = np.array(figures, dtype=np.float64).reshape(len(self.rows), -1)
@@ -209,10 +213,10 @@ class Comparison:
             list(self.rows),
             *np.moveaxis(np.array(figures, dtype=np.float64), -1, 0),
             labels=[
-                f"{m.name} ({'higher' if m.higher_is_better else 'lower'} is better)"
-                if m.higher_is_better is not None
-                else m.name
-                for m in self.metrics.values()
+                f"{shown.name} ({'higher' if shown.higher_is_better else 'lower'} is better)"
+                if shown.higher_is_better is not None
+                else shown.name
+                for shown in (metric.presentation for metric in self.metrics.values())
             ],
             baseline=self.baseline,
             significant=[
@@ -322,14 +326,17 @@ def comparison_table(comparison: Comparison) -> Table:
     metrics = comparison.result.metrics
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = [*metrics.values(), *comparison.result.refused]
-    names = [metric.name for metric in columns]
+    names = [metric.presentation.name for metric in columns]
     dashes = ["–"] * len(comparison.result.refused)
     rows: list[tuple[Cell, ...]] = []
     for system, cells in comparison.rows.items():
         scores = (_score_cell(cell, metrics[name]) for name, cell in cells.items())
         rows.append((system, *scores, *dashes))
     return Table(
-        ("system", *(f"{m.name}{arrows[m.higher_is_better]}" for m in columns)),
+        (
+            "system",
+            *(f"{m.presentation.name}{arrows[m.presentation.higher_is_better]}" for m in columns),
+        ),
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
@@ -338,8 +345,8 @@ def comparison_table(comparison: Comparison) -> Table:
 def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
     """A score with its interval, its p-value and its star."""
     better = None
-    if cell.difference and metric.higher_is_better is not None:
-        better = (cell.difference > 0) == metric.higher_is_better
+    if cell.difference and metric.presentation.higher_is_better is not None:
+        better = (cell.difference > 0) == metric.presentation.higher_is_better
     ends = interval_ends(cell.score.interval)
     return ScoreCell(cell.score.score, *ends, cell.adjusted, cell.best, better)
 
@@ -358,7 +365,7 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
                 | {"p_value": cell.p_value, "p_value_holm": cell.adjusted}
             )
     for system, metric in product(comparison.rows, comparison.result.refused):
-        scores.append({"metric": metric.name, "system": system, "score": None})
+        scores.append({"metric": metric.presentation.name, "system": system, "score": None})
     return {
         "baseline": comparison.baseline,
         "segments": comparison.result.segments,
@@ -391,8 +398,16 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
             )
         for metric in comparison.result.refused:
             no_figures = [None] * len(_FIGURES)
-            direction = better[metric.higher_is_better]
-            yield (system, metric.name, *no_figures, "no", direction, comparison.baseline, "")
+            direction = better[metric.presentation.higher_is_better]
+            yield (
+                system,
+                metric.presentation.name,
+                *no_figures,
+                "no",
+                direction,
+                comparison.baseline,
+                "",
+            )
 
 
 def brief_note(comparison: Comparison, baseline: str) -> str:
@@ -415,7 +430,9 @@ def _common_notes(comparison: Comparison) -> list[str]:
     few = ": too few for intervals and tests to say much" if is_few else ""
     notes = [f"{result.segments:,} segments{few}"]
     fitted = result.fitted.values()
-    return notes + [f"{item.metric.name}: {item.footnote}" for item in fitted if item.footnote]
+    return notes + [
+        f"{item.metric.presentation.name}: {item.footnote}" for item in fitted if item.footnote
+    ]
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
@@ -425,7 +442,11 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     notes = [f"{segments}."]
     if test.resamples:
         resamples = f"{test.resamples:,} resamples, seed {test.seed}"
-        of_errors = [metric.name for metric in metrics.values() if metric.error_unit is not None]
+        of_errors = [
+            metric.presentation.name
+            for metric in metrics.values()
+            if metric.one_more_error is not None
+        ]
         upper = f"; upper end of {', '.join(of_errors)}: with one more error" if of_errors else ""
         notes.append(f"low–high: 95% interval (percentile bootstrap, {resamples}{upper}).")
         if len(comparison.rows) > 1:
@@ -435,9 +456,9 @@ def comparison_notes(comparison: Comparison) -> list[str]:
                 "all pairs of systems and all columns)."
             )
     notes += [f"{note}." for note in more]
-    notes += [metric.table_limits for metric in metrics.values() if metric.table_limits]
+    notes += [metric.table_caveat for metric in metrics.values() if metric.table_caveat]
     notes += [
-        f"{metrics[name].name}: do not go by this column: {why}."
+        f"{metrics[name].presentation.name}: do not go by this column: {why}."
         for name, why in comparison.doubts.items()
     ]
     return [*notes, *comparison.remarks]

@@ -50,32 +50,48 @@ Statistics = NDArray[Any]
 
 
 @dataclass(frozen=True)
+class Presentation:
+    """How a figure is shown.
+
+    Attributes:
+        name: Its name in tables and signatures.
+        higher_is_better: Whether a higher score is better; None if neither direction is better in
+            itself.
+        undefined: Why a corpus may have no score, and what to do.
+        kinds: The kinds of its marks; none if it points at no words. Breakdowns list those that say
+            so (:attr:`~coverage_eval.core.mark.MarkKind.listed`).
+        segment_unit: What the figure of a segment is, if it has another unit than that of a text.
+        caveat: What the figure cannot tell, in two sentences.
+        more_errors: What a system does whose score of errors is higher, such as ``repeats more``;
+            empty for other scores, such as those of quality.
+    """
+
+    name: str
+    higher_is_better: bool | None
+    undefined: str = "not defined for this corpus"
+    kinds: tuple[MarkKind, ...] = ()
+    segment_unit: str = ""
+    caveat: str = ""
+    more_errors: str = ""
+
+
+@dataclass(frozen=True)
 class Formula:
     """A figure's settings, signature and formula over summed statistics."""
 
-    name: ClassVar[str]
-    higher_is_better: ClassVar[bool | None]
-    """Whether a higher score is better; None if neither direction is better in itself."""
+    presentation: ClassVar[Presentation]
+    """Its name, its direction, and its words."""
     needs: ClassVar[frozenset[str]] = frozenset({"references"})
     """Which of ``references``, ``sources``, ``links`` and ``coverages`` it is computed from."""
     statistic_names: ClassVar[tuple[str, ...]]
     statistic_type: ClassVar[type[np.generic]] = np.int64
     """The type of the statistics: int64 for counts, or float64."""
-    undefined: ClassVar[str]
-    """Why :meth:`formula` gives NaN for a corpus, and what to do."""
-    error_unit: ClassVar[tuple[float, ...] | None] = None
+    one_more_error: ClassVar[tuple[float, ...] | None] = None
     """The statistics of the least error, for a sum of errors that may be rare: one unit of
     :meth:`errors`, and what it adds to the denominator. Intervals then end at what one more error
     may add; None for a score of everything, such as BLEU."""
     factor: ClassVar[float] = 100.0
     """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
-    segment_score_name: ClassVar[str] = ""
-    """What the figure of a segment is, if it has another unit than that of a text."""
-    limits: ClassVar[str] = ""
-    """What the figure cannot tell, in two sentences."""
-    more_errors: ClassVar[str] = ""
-    """What a system does whose score of errors is higher, such as ``repeats more``; empty for other
-    scores, such as those of quality."""
     min_difference: ClassVar[float] = 0.0
     """A smaller difference between two systems tells nothing, whatever its test says."""
 
@@ -113,7 +129,7 @@ class Formula:
             references: Number of references of the texts, which count only if it needs them.
         """
         counted = {"refs": references} if references and "references" in self.needs else {}
-        return Signature.of(self.name, **counted, **self.settings())
+        return Signature.of(self.presentation.name, **counted, **self.settings())
 
     def scores_of(self, statistics: Statistics) -> list[float | None]:
         """The score of each segment, None where it is undefined; unit as the corpus score."""
@@ -132,13 +148,13 @@ class Formula:
         summed = np.asarray(statistics).sum(axis=0)
         value = float(self.formula(summed))
         if np.isnan(value):
-            raise DataError(f"{self.name}: {self.undefined}")
+            raise DataError(f"{self.presentation.name}: {self.presentation.undefined}")
         return Score(
-            metric=self.name,
+            metric=self.presentation.name,
             score=value,
             signature=signature or self.get_signature(),
             segments=len(statistics),
-            higher_is_better=self.higher_is_better,
+            higher_is_better=self.presentation.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
         )
 
@@ -164,9 +180,6 @@ class Metric(Formula, ABC):
     A score may need references, sources, links or coverages.
     """
 
-    kinds: ClassVar[tuple[MarkKind, ...]] = ()
-    """The kinds of its marks; none if it points at no words. Breakdowns list those that say so
-    (:attr:`~coverage_eval.core.mark.MarkKind.listed`)."""
     model_purpose: ClassVar[str] = ""
     """What its model should be prepared for (``align train --prepare-for``); empty if nothing."""
     counts_words: ClassVar[bool] = True
@@ -202,8 +215,8 @@ class Metric(Formula, ABC):
                 raise TypeError(f"{name} must come from {made_by}, not {value!r:.40}")
 
     @property
-    def table_limits(self) -> str:
-        """Those of its limits that stand under every table; by default none."""
+    def table_caveat(self) -> str:
+        """The caveat that stands under every table of its figures; by default none."""
         return ""
 
     @abstractmethod
@@ -293,7 +306,7 @@ class Metric(Formula, ABC):
         """Raise :class:`TypeError` if texts that the metric needs are None."""
         for name, texts in (("references", references), ("sources", sources)):
             if texts is None and name in self.needs:
-                raise TypeError(f"{self.name} needs {name}")
+                raise TypeError(f"{self.presentation.name} needs {name}")
 
 
 class Fitted(ABC):

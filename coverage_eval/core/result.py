@@ -94,7 +94,9 @@ class Result:
     def require_scores(self) -> None:
         """Raise :class:`DataError` if every metric was refused; the message says what to do."""
         if self.refused and not self.metrics:
-            raise DataError("; ".join(f"{m.name}: {why}" for m, why in self.refused.items()))
+            raise DataError(
+                "; ".join(f"{m.presentation.name}: {why}" for m, why in self.refused.items())
+            )
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""

@@ -140,7 +140,7 @@ class Resampled:
     Attributes:
         lower: What the lower end of an interval is a percentile of, ``[resamples]``.
         upper: The same for the upper end; ``lower`` itself for metrics without an
-            :attr:`~coverage_eval.core.metric.Formula.error_unit`.
+            :attr:`~coverage_eval.core.metric.Formula.one_more_error`.
     """
 
     lower: Floats
@@ -202,7 +202,7 @@ def sample_scores(
     sampled = []
     for (metric, systems), array, of_metric in zip(metrics, arrays, sums, strict=True):
         lower = upper = list(metric.formula(of_metric).T)
-        if metric.error_unit is not None:
+        if metric.one_more_error is not None:
             more = [_one_more_error(metric, array[:, index]) for index in range(len(systems))]
             upper = list(metric.formula(of_metric + drawn[:, None, None] * np.array(more)).T)
         sampled.append(dict(zip(systems, map(Resampled, lower, upper), strict=True)))
@@ -211,7 +211,7 @@ def sample_scores(
 
 def _one_more_error(metric: Formula, statistics: Statistics) -> Floats:
     """The statistics ``[k]`` of an error of the mean size, at least one unit."""
-    unit, sizes = np.array(metric.error_unit, dtype=np.float64), metric.errors(statistics)
+    unit, sizes = np.array(metric.one_more_error, dtype=np.float64), metric.errors(statistics)
     is_error = sizes > 0
     if not is_error.any():
         return unit

@@ -21,7 +21,14 @@ from coverage_eval.align.rows import AlignedRow, CoveredRow
 from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics, setting
+from coverage_eval.core.metric import (
+    Fitted,
+    Floats,
+    Metric,
+    Presentation,
+    Statistics,
+    setting,
+)
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import StopWords, Words
 from coverage_eval.outputs.output_errors import OutputErrorFinder, learn_output_errors
@@ -52,7 +59,7 @@ class AlignmentMetric(Metric):
         metadata={"help": "Ignore the source words in this file, one per line.", "metavar": "FILE"},
     )
 
-    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)
+    one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)
     """A word that was expected and is lost, so that no interval ends above 100."""
 
     def __post_init__(self) -> None:
@@ -107,26 +114,35 @@ class DROP(AlignmentMetric, FixedMetric):
         choices=("acl2018",),
     )
 
-    name: ClassVar[str] = "DROP"
-    needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
-    kinds: ClassVar[tuple[MarkKind, ...]] = (
-        MarkKind(
-            "dropped", "source", "dropped", "dropped word", "dropped words",
-            "source word that the output drops", "omission", style="dropped", listed=LIST_WORDS,
+    presentation: ClassVar[Presentation] = Presentation(
+        "DROP",
+        higher_is_better=False,
+        kinds=(
+            MarkKind(
+                "dropped",
+                "source",
+                "dropped",
+                "dropped word",
+                "dropped words",
+                "source word that the output drops",
+                "omission",
+                style="dropped",
+                listed=LIST_WORDS,
+            ),
         ),
-    )  # fmt: skip
-    more_errors: ClassVar[str] = "drops more words"
-    higher_is_better: ClassVar[bool] = False
+        more_errors="drops more words",
+        undefined=(
+            "no source word is aligned with the reference, so nothing can have been dropped; "
+            "check the links, or the model's language pair"
+        ),
+        caveat=(
+            "DROP rests on word links: a paraphrase that the aligner does not know looks like an "
+            "omission, and a wrong link hides one. Only scores whose signatures name the same "
+            "model and settings can be compared."
+        ),
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
     statistic_names: ClassVar[tuple[str, ...]] = ("dropped_words", "expected_words")
-    undefined: ClassVar[str] = (
-        "no source word is aligned with the reference, so nothing can have been dropped; "
-        "check the links, or the model's language pair"
-    )
-    limits: ClassVar[str] = (
-        "DROP rests on word links: a paraphrase that the aligner does not know looks like an "
-        "omission, and a wrong link hides one. Only scores whose signatures name the same model "
-        "and settings can be compared."
-    )
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings, then the metric's."""
@@ -187,7 +203,7 @@ class DROP(AlignmentMetric, FixedMetric):
             )
 
     @property
-    def table_limits(self) -> str:
+    def table_caveat(self) -> str:
         """That joined links hide omissions, and which metrics do not miss them."""
         if not self.aligner.symmetrize.startswith("grow-diag"):
             return ""
@@ -248,28 +264,36 @@ class SoftDROP(AlignmentMetric):
         stopwords: Source words that are neither counted nor expected.
     """
 
-    name: ClassVar[str] = "SoftDROP"
-    needs: ClassVar[frozenset[str]] = frozenset({"references", "sources", "coverages"})
-    kinds: ClassVar[tuple[MarkKind, ...]] = (
-        MarkKind(
-            "lost", "source", "lost", "source word that loses coverage", "lost coverage",
-            "source word that loses half of its coverage or more", "omission", style="lost",
-            error_threshold=0.5,
+    presentation: ClassVar[Presentation] = Presentation(
+        "SoftDROP",
+        higher_is_better=False,
+        kinds=(
+            MarkKind(
+                "lost",
+                "source",
+                "lost",
+                "source word that loses coverage",
+                "lost coverage",
+                "source word that loses half of its coverage or more",
+                "omission",
+                style="lost",
+                error_threshold=0.5,
+            ),
         ),
-    )  # fmt: skip
-    more_errors: ClassVar[str] = "loses more of the source"
-    higher_is_better: ClassVar[bool] = False
+        more_errors="loses more of the source",
+        undefined=(
+            "the reference covers no source word at all, so no coverage can have been lost; check"
+            " the files, or the model's language pair"
+        ),
+        caveat=(
+            "Soft DROP rests on a model's probabilities: what the model does not know looks half "
+            "lost, even in a good translation. It shows how much coverage is lost, not that a "
+            "specific word is lost."
+        ),
+    )
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "sources", "coverages"})
     statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    undefined: ClassVar[str] = (
-        "the reference covers no source word at all, so no coverage can have been lost; "
-        "check the files, or the model's language pair"
-    )
-    limits: ClassVar[str] = (
-        "Soft DROP rests on a model's probabilities: what the model does not know looks half "
-        "lost, even in a good translation. It shows how much coverage is lost, not that a "
-        "specific word is lost."
-    )
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings for coverages, then the metric's."""

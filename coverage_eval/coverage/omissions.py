@@ -13,7 +13,7 @@ from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
+from coverage_eval.core.metric import Fitted, Floats, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.found_segments import FoundSegment
@@ -74,13 +74,10 @@ class FlaggedSegments(Metric):
     """Whether to use references, if there are any."""
     model_purpose: ClassVar[str] = "omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
-    higher_is_better: ClassVar[bool] = False
-    segment_score_name: ClassVar[str] = "strength"
-    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
+    one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     min_difference: ClassVar[float] = 1.0  # small ones of mean probabilities are in every segment
     statistic_names: ClassVar[tuple[str, ...]] = ("errors", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    undefined: ClassVar[str] = "there are no segments"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -160,7 +157,11 @@ class FittedFlags(Fitted):
 
     def signature_for(self, *, references: int) -> Signature:
         """The signature; ``expect`` names the kinds of several texts that show what is covered."""
-        name, settings, scorer = self.metric.name, self.finder.settings(), self.finder.scorer
+        name, settings, scorer = (
+            self.metric.presentation.name,
+            self.finder.settings(),
+            self.finder.scorer,
+        )
         peers, used = scorer.peers, references if scorer.referenced else 0
         if used < 2 and not peers:
             counted = {"refs": used} if used else {}
@@ -177,14 +178,15 @@ class FittedFlags(Fitted):
         """Whether a figure counts flags, or what can be expected."""
         if rule := self.flag_rule:
             return f"% of outputs with {rule}"
-        return f"% of outputs that can be expected to have an {self.metric.kinds[0].error}"
+        error = self.metric.presentation.kinds[0].error
+        return f"% of outputs that can be expected to have an {error}"
 
     @property
     def flag_rule(self) -> str:
         """By how much a strength is above those of the other outputs, if they decide."""
         if not self.finder.compares:
             return ""
-        figure = self.metric.segment_score_name
+        figure = self.metric.presentation.segment_unit
         return f"a {figure} above {FLAG_FACTOR:g} times the others' median plus {FLAG_MARGIN:g}"
 
     def requests(self) -> Sequence[Request]:
@@ -237,23 +239,34 @@ class Omissions(FlaggedSegments):
 
     referenced: bool = True
 
-    name: ClassVar[str] = "Omissions"
-    side: ClassVar[str] = "source"
-    kinds: ClassVar[tuple[MarkKind, ...]] = (
-        MarkKind(
-            LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
-            "source word that seems to be left out", "omission", style="suspected",
+    presentation: ClassVar[Presentation] = Presentation(
+        "Omissions",
+        higher_is_better=False,
+        segment_unit="strength",
+        kinds=(
+            MarkKind(
+                LEFT_OUT,
+                "source",
+                "suspected",
+                "suspected omission",
+                "suspected omissions",
+                "source word that seems to be left out",
+                "omission",
+                style="suspected",
+            ),
+            *MISSING_KINDS,
         ),
-        *MISSING_KINDS,
-    )  # fmt: skip
-    more_errors: ClassVar[str] = "leaves out more"
-    limits: ClassVar[str] = (
-        "Spans of the source that the output covers less than the reference and other systems do, "
-        "or than is normal, under the model's probabilities. A free translation, another domain "
-        "than the model's, or names left as they are can look so, too; what all systems leave out "
-        "is not found by comparing them."
+        more_errors="leaves out more",
+        undefined="there are no segments",
+        caveat=(
+            "Spans of the source that the output covers less than the reference and other systems"
+            " do, or than is normal, under the model's probabilities. A free translation, another"
+            " domain than the model's, or names left as they are can look so, too; what all "
+            "systems leave out is not found by comparing them."
+        ),
     )
-    table_limits = (
+    side: ClassVar[str] = "source"
+    table_caveat = (
         "Flags of omissions and additions do not rank systems by quality: a free translation, such "
         "as a person's, is flagged more often, and so are names left as they are."
     )
@@ -281,21 +294,32 @@ class Additions(FlaggedSegments):
     Arguments are those of :class:`FlaggedSegments`.
     """
 
-    name: ClassVar[str] = "Additions"
-    more_errors: ClassVar[str] = "adds more"
-    side: ClassVar[str] = "target"
-    kinds: ClassVar[tuple[MarkKind, ...]] = (
-        MarkKind(
-            ADDED, "output", "added", "suspected addition", "suspected additions",
-            "word that seems to have no source", "addition", style="added",
+    presentation: ClassVar[Presentation] = Presentation(
+        "Additions",
+        higher_is_better=False,
+        segment_unit="strength",
+        kinds=(
+            MarkKind(
+                ADDED,
+                "output",
+                "added",
+                "suspected addition",
+                "suspected additions",
+                "word that seems to have no source",
+                "addition",
+                style="added",
+            ),
+            *EXTRA_KINDS,
         ),
-        *EXTRA_KINDS,
-    )  # fmt: skip
-    limits: ClassVar[str] = (
-        "Words of the output that the source covers less than is normal, under the model's "
-        "probabilities, and that few other systems say. A free translation can look so, too."
+        more_errors="adds more",
+        undefined="there are no segments",
+        caveat=(
+            "Words of the output that the source covers less than is normal, under the model's "
+            "probabilities, and that few other systems say. A free translation can look so, too."
+        ),
     )
-    table_limits = (
+    side: ClassVar[str] = "target"
+    table_caveat = (
         "Flags of additions are uncertain: against people's labels of WMT23 their AUROC is 0.59 "
         "for English–German and 0.65 for Chinese–English. Read the marks; a count proves nothing."
     )

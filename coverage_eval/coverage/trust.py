@@ -225,7 +225,7 @@ def estimate_recalls(result: Result) -> dict[str, Trust]:
 
 def trust_sentences(result: Result, trust: Mapping[str, Trust]) -> list[str]:
     """What was found of planted errors, a sentence for each metric."""
-    return [f"{result.metrics[name].name}: {found}." for name, found in trust.items()]
+    return [f"{result.metrics[name].presentation.name}: {found}." for name, found in trust.items()]
 
 
 def _generator(row: Row, seed: int) -> Random:

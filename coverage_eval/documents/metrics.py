@@ -16,7 +16,7 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Statistics
+from coverage_eval.core.metric import Presentation, Statistics
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import Segment, Tokenizer, Words
 from coverage_eval.documents.matched_line import LineMatch, MatchedLine
@@ -104,8 +104,7 @@ class DocumentShare(FixedMetric):
     source_tokenizer: Tokenizer = field(default_factory=Tokenizer)
 
     needs: ClassVar[frozenset[str]] = frozenset({"documents"})
-    higher_is_better: ClassVar[bool] = False
-    error_unit: ClassVar[tuple[float, ...] | None] = (10.0, 10.0)  # a short line or passage
+    one_more_error: ClassVar[tuple[float, ...] | None] = (10.0, 10.0)  # a short line or passage
 
     def settings(self) -> dict[str, object]:
         """None: how outputs were cut is added to the signature of every score."""
@@ -123,7 +122,7 @@ class DocumentShare(FixedMetric):
 
     def explain(self, batch: Batch) -> Iterator[tuple[Explanation, ...]]:
         """The marks of each line that are of the metric's kinds."""
-        kinds = {kind.name for kind in self.kinds}
+        kinds = {kind.name for kind in self.presentation.kinds}
         for row in batch.rows:
             words = self.source_tokenizer.locate(row.source or "")
             marks = (
@@ -136,8 +135,8 @@ class DocumentShare(FixedMetric):
         matches = [match for match in map(match_of, row.hypotheses) if match]
         if not matches:
             raise DataError(
-                f"{self.name} is for documents whose lines do not match: give --unaligned, or "
-                "unaligned=True"
+                f"{self.presentation.name} is for documents whose lines do not match: give "
+                "--unaligned, or unaligned=True"
             )
         return matches
 
@@ -146,27 +145,33 @@ class DocumentShare(FixedMetric):
 class MissingLines(DocumentShare):
     """100 · source words in lines without any translation / source words, 0 to 100."""
 
-    name: ClassVar[str] = "MissingLines"
-    more_errors: ClassVar[str] = "leaves out more lines"
-    kinds: ClassVar[tuple[MarkKind, ...]] = MISSING_KINDS
-    statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
-    undefined: ClassVar[str] = "the source has no words"
-    limits: ClassVar[str] = (
-        "Lines that have nothing in the output, by the model's word probabilities. A short line "
-        "whose words its neighbours have, too, may be joined to them."
+    presentation: ClassVar[Presentation] = Presentation(
+        "MissingLines",
+        higher_is_better=False,
+        kinds=MISSING_KINDS,
+        more_errors="leaves out more lines",
+        undefined="the source has no words",
+        caveat=(
+            "Lines that have nothing in the output, by the model's word probabilities. A short "
+            "line whose words its neighbours have, too, may be joined to them."
+        ),
     )
+    statistic_names: ClassVar[tuple[str, ...]] = ("missing_words", "source_words")
 
 
 @dataclass(frozen=True)
 class ExtraText(DocumentShare):
     """100 · output words that belong to no source line / output words, 0 to 100."""
 
-    name: ClassVar[str] = "ExtraText"
-    more_errors: ClassVar[str] = "adds more text"
-    kinds: ClassVar[tuple[MarkKind, ...]] = EXTRA_KINDS
-    statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")
-    undefined: ClassVar[str] = "the outputs have no words"
-    limits: ClassVar[str] = (
-        "Prefaces, notes and lines that are translated again, by the model's word probabilities. "
-        "Such text counts in no other column."
+    presentation: ClassVar[Presentation] = Presentation(
+        "ExtraText",
+        higher_is_better=False,
+        kinds=EXTRA_KINDS,
+        more_errors="adds more text",
+        undefined="the outputs have no words",
+        caveat=(
+            "Prefaces, notes and lines that are translated again, by the model's word "
+            "probabilities. Such text counts in no other column."
+        ),
     )
+    statistic_names: ClassVar[tuple[str, ...]] = ("extra_words", "output_words")

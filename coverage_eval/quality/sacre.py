@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import DataError, Finding, Severity
-from coverage_eval.core.metric import Statistics, setting
+from coverage_eval.core.metric import Presentation, Statistics, setting
 from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import FixedMetric
@@ -37,9 +37,6 @@ _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; give it untokenised text."
 class SacreBLEUMetric(FixedMetric):
     """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
-    higher_is_better: ClassVar[bool] = True
-    undefined: ClassVar[str] = "not defined for this corpus"
-
     @cached_property
     @abstractmethod
     def _sacre_metric(self) -> SacreMetric:
@@ -51,7 +48,7 @@ class SacreBLEUMetric(FixedMetric):
         setattr(signed, "num_refs", references or 1)  # noqa: B010 (untyped there)
         pairs = [pair.split(":", 1) for pair in str(signed.get_signature()).split("|")]
         settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
-        return Signature(self.name, (*settings, ("coverage-eval", __version__)))
+        return Signature(self.presentation.name, (*settings, ("coverage-eval", __version__)))
 
     def count(self, batch: Batch) -> Statistics:
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
@@ -97,17 +94,21 @@ class BLEU(SacreBLEUMetric):
     lowercase: bool = setting(False, "Lowercase both sides.")
     smooth: str = setting("exp", "Smooth by this method of sacreBLEU.", choices=_SMOOTHINGS)
 
-    name: ClassVar[str] = "BLEU"
+    presentation: ClassVar[Presentation] = Presentation(
+        "BLEU",
+        higher_is_better=True,
+        undefined="not defined for this corpus",
+        caveat=(
+            "BLEU counts n-grams shared with the reference: another good wording scores low, and "
+            "a dropped or repeated word changes it little. Its score of one segment means almost "
+            "nothing."
+        ),
+    )
     statistic_names: ClassVar[tuple[str, ...]] = (
         "hypothesis_words",
         "reference_words",
         *(f"matches_{n}" for n in _ORDERS),
         *(f"ngrams_{n}" for n in _ORDERS),
-    )
-    limits: ClassVar[str] = (
-        "BLEU counts n-grams shared with the reference: another good wording scores low, and a "
-        "dropped or repeated word changes it little. Its score of one segment means almost "
-        "nothing."
     )
 
     def __post_init__(self) -> None:
@@ -198,14 +199,18 @@ class CHRF(SacreBLEUMetric):
 
     lowercase: bool = setting(False, "Lowercase both sides.")
 
-    name: ClassVar[str] = "chrF2"
+    presentation: ClassVar[Presentation] = Presentation(
+        "chrF2",
+        higher_is_better=True,
+        undefined="not defined for this corpus",
+        caveat=(
+            "chrF2 counts letters shared with the reference: another good wording scores low, and"
+            " a dropped or repeated word changes it little. It does not tell one kind of error "
+            "from another."
+        ),
+    )
     statistic_names: ClassVar[tuple[str, ...]] = tuple(
         f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
-    )
-    limits: ClassVar[str] = (
-        "chrF2 counts letters shared with the reference: another good wording scores low, and a "
-        "dropped or repeated word changes it little. It does not tell one kind of error from "
-        "another."
     )
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
@@ -263,14 +268,17 @@ class TER(SacreBLEUMetric):
     normalize: bool = setting(False, "Normalise and tokenise as Tercom does.")
     tokenize: str = setting("none", "Split by this tokeniser first.", choices=TOKENIZERS)
 
-    name: ClassVar[str] = "TER"
-    higher_is_better: ClassVar[bool] = False
+    presentation: ClassVar[Presentation] = Presentation(
+        "TER",
+        higher_is_better=False,
+        undefined="not defined for this corpus",
+        caveat=(
+            "TER counts edits to reach the reference: another good wording scores high. It does "
+            "not tell one kind of error from another."
+        ),
+    )
     statistic_type: ClassVar[type[np.generic]] = np.float64
     statistic_names: ClassVar[tuple[str, ...]] = ("edits", "reference_words")
-    limits: ClassVar[str] = (
-        "TER counts edits to reach the reference: another good wording scores high. It does not "
-        "tell one kind of error from another."
-    )
 
     def count(self, batch: Batch) -> Statistics:
         """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, 2]``.
@@ -297,7 +305,7 @@ class TER(SacreBLEUMetric):
             return signature
         settings = dict(signature.settings)
         settings["tok"] = f"{self.tokenize}+{settings['tok']}"
-        return Signature(self.name, tuple(settings.items()))
+        return Signature(self.presentation.name, tuple(settings.items()))
 
     def _text(self, segment: Segment) -> str:
         return super()._text(segment if self.tokenize == "none" else self.tokenizer(segment))

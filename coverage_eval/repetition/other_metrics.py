@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
+from coverage_eval.core.metric import Presentation
 from coverage_eval.core.text_metric import FixedMetric, TokenMetric
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.repetition.loops import TOKEN_PATTERN, find_loop
@@ -30,9 +31,6 @@ class SegmentRatio(TokenMetric):
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    higher_is_better: ClassVar[bool | None] = False
-    more_errors: ClassVar[str] = "repeats more"
-    undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
 
     @abstractmethod
     def ratio(self, *args: Any, **kwargs: Any) -> tuple[float, float]:
@@ -54,15 +52,18 @@ class SegmentRatio(TokenMetric):
 class LengthRatio(SegmentRatio):
     """Σ |hypothesis| / Σ |source| in tokens; a low ratio of a segment hints at omissions."""
 
-    name: ClassVar[str] = "length-ratio"
+    presentation: ClassVar[Presentation] = Presentation(
+        "length-ratio",
+        higher_is_better=None,
+        more_errors="repeats more",
+        undefined="the source has no words at all",
+        caveat=(
+            "Words of the output per word of the source. Neither a high nor a low ratio is good "
+            "in itself; a ratio below other systems' hints at omissions, one above at additions."
+        ),
+    )
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     factor: ClassVar[float] = 1.0
-    higher_is_better: ClassVar[bool | None] = None
-    limits: ClassVar[str] = (
-        "Words of the output per word of the source. Neither a high nor a low ratio is good in "
-        "itself; a ratio below other systems' hints at omissions, one above at additions."
-    )
-    undefined: ClassVar[str] = "the source has no words at all"
 
     def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
         """Tokens of hypothesis and source."""
@@ -77,18 +78,20 @@ class Shortfall(FixedMetric):
     people's labels it ranks systems by what they leave out as well as any flag of omissions.
     """
 
-    name: ClassVar[str] = "shortfall"
+    presentation: ClassVar[Presentation] = Presentation(
+        "shortfall",
+        higher_is_better=False,
+        more_errors="is shorter",
+        undefined="there are no other outputs to compare the length with",
+        caveat=(
+            "A mean of 1 − length / median length of the other outputs, 0 where an output is as "
+            "long. Terse outputs are short, too, and what all systems leave out does not show."
+        ),
+    )
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("shortfall", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    error_unit: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
-    higher_is_better: ClassVar[bool | None] = False
-    more_errors: ClassVar[str] = "is shorter"
-    limits: ClassVar[str] = (
-        "A mean of 1 − length / median length of the other outputs, 0 where an output is as long. "
-        "Terse outputs are short, too, and what all systems leave out does not show."
-    )
-    undefined: ClassVar[str] = "there are no other outputs to compare the length with"
+    one_more_error: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
 
     def settings(self) -> Mapping[str, object]:
         """What is counted."""
@@ -131,8 +134,13 @@ class SeqRep(SegmentRatio):
 
     n: int = 4
 
-    name: ClassVar[str] = "seq-rep"
-    error_unit: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
+    presentation: ClassVar[Presentation] = Presentation(
+        "seq-rep",
+        higher_is_better=False,
+        more_errors="repeats more",
+        undefined="no hypothesis is long enough for this figure",
+    )
+    one_more_error: ClassVar[tuple[float, ...] | None] = (0.1, 0.1)  # a tenth of a segment
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """The repeated share of one segment's n-grams, and 1."""
@@ -149,8 +157,13 @@ class TailLoop(SegmentRatio):
     source or a reference has, too.
     """
 
-    name: ClassVar[str] = "tail-loop"
-    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
+    presentation: ClassVar[Presentation] = Presentation(
+        "tail-loop",
+        higher_is_better=False,
+        more_errors="repeats more",
+        undefined="no hypothesis is long enough for this figure",
+    )
+    one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     counts_words: ClassVar[bool] = False  # it finds loops in text that is not split, too
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
@@ -170,8 +183,13 @@ class TNG(SegmentRatio):
     n: int = 4
     t: int = 2
 
-    name: ClassVar[str] = "TNG"
-    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
+    presentation: ClassVar[Presentation] = Presentation(
+        "TNG",
+        higher_is_better=False,
+        more_errors="repeats more",
+        undefined="no hypothesis is long enough for this figure",
+    )
+    one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
 
     def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
@@ -193,9 +211,13 @@ class CompressionRatio(SegmentRatio):
     ``compression_ratio`` with which OpenAI's Whisper (Radford et al. 2022) finds looping output.
     """
 
-    name: ClassVar[str] = "compression"
+    presentation: ClassVar[Presentation] = Presentation(
+        "compression",
+        higher_is_better=False,
+        more_errors="repeats more",
+        undefined="there is no segment",
+    )
     factor: ClassVar[float] = 1.0
-    undefined: ClassVar[str] = "there is no segment"
 
     def settings(self) -> dict[str, object]:
         """The library's version, because other versions may compress better."""

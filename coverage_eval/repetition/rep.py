@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
 from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Statistics, setting
+from coverage_eval.core.metric import Presentation, Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
 from coverage_eval.core.tokenizers import Segment, StopWords, Words
 
@@ -105,32 +105,41 @@ class REP(TokenMetric):
     leave_out: StopWords = field(default_factory=StopWords)
     leave_out_punctuation: bool = False
 
-    name: ClassVar[str] = "REP"
-    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
-        MarkKind(
-            name, "output", "repeated", "repetition", "repeated words",
-            "word repeated beyond the reference", "repetition", style="repeated",
-            listed=LIST_PHRASES, allowed_by="reference",
-        )
-        for name in (NGRAM, TWICE)
-    )  # fmt: skip
-    more_errors: ClassVar[str] = "repeats more"
-    higher_is_better: ClassVar[bool] = False
+    presentation: ClassVar[Presentation] = Presentation(
+        "REP",
+        higher_is_better=False,
+        kinds=tuple(
+            MarkKind(
+                name,
+                "output",
+                "repeated",
+                "repetition",
+                "repeated words",
+                "word repeated beyond the reference",
+                "repetition",
+                style="repeated",
+                listed=LIST_PHRASES,
+                allowed_by="reference",
+            )
+            for name in (NGRAM, TWICE)
+        ),
+        more_errors="repeats more",
+        undefined=(
+            "the reference has no words at all, and the score is per reference word; check that "
+            "the reference file is the right one"
+        ),
+        caveat=(
+            "REP counts words, not meanings: it also counts legitimate repetitions that the "
+            "reference lacks, and misses repetitions in other words. It is per 100 reference "
+            "words and has no upper bound, so it is not a percentage."
+        ),
+    )
     statistic_names: ClassVar[tuple[str, ...]] = (
         "repeated_ngrams",
         "repeated_words",
         "reference_words",
     )
-    undefined: ClassVar[str] = (
-        "the reference has no words at all, and the score is per reference word; "
-        "check that the reference file is the right one"
-    )
-    limits: ClassVar[str] = (
-        "REP counts words, not meanings: it also counts legitimate repetitions that the reference "
-        "lacks, and misses repetitions in other words. It is per 100 reference words and has no "
-        "upper bound, so it is not a percentage."
-    )
-    error_unit: ClassVar[tuple[float, ...] | None] = (1.0, 0.5, 0.0)
+    one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 0.5, 0.0)
     """The mean of a phrase said twice (2 n-grams, as the reference lacks it) and a word said twice
     in a row: 2 by the default weights."""
     norm: ClassVar[str] = "refwords"
@@ -207,7 +216,7 @@ class REP(TokenMetric):
             amount *= sum(map(len, item.ngram))
         first = words.spans[starts[0] : starts[0] + length - skipped]
         times, counts = f"{item.times}x", {"hypothesis": item.times}
-        if allowed_by := self.kinds[0].allowed_by:
+        if allowed_by := self.presentation.kinds[0].allowed_by:
             times, counts[allowed_by] = (
                 f"{times}, {item.allowed}x in the {allowed_by}",
                 item.allowed,
@@ -331,20 +340,43 @@ class LetterREP(REP):
         TypeError, ValueError: As :class:`REP`.
     """
 
-    name: ClassVar[str] = "REP-letters"
+    presentation: ClassVar[Presentation] = Presentation(
+        "REP-letters",
+        higher_is_better=False,
+        kinds=tuple(
+            MarkKind(
+                name,
+                "output",
+                "repeated",
+                "repetition",
+                "repeated words",
+                "word repeated beyond the reference",
+                "repetition",
+                style="repeated",
+                listed=LIST_PHRASES,
+                allowed_by="reference",
+            )
+            for name in (NGRAM, TWICE)
+        ),
+        more_errors="repeats more",
+        undefined=(
+            "the reference has no words at all, and the score is per reference word; check that "
+            "the reference file is the right one"
+        ),
+        caveat=(
+            "REP in letters is made to find segments with repetitions: longer words count more, "
+            "and a repeated word counts once as a word and once as part of a phrase. It is not a "
+            "percentage and not comparable with REP."
+        ),
+    )
     in_letters: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = (
         "letters_of_repeated_ngrams",
         "letters_of_repeated_words",
         "reference_words",
     )
-    error_unit: ClassVar[tuple[float, ...] | None] = (5.0, 10.0, 0.0)
+    one_more_error: ClassVar[tuple[float, ...] | None] = (5.0, 10.0, 0.0)
     """A word of five letters twice in a row."""
-    limits: ClassVar[str] = (
-        "REP in letters is made to find segments with repetitions: longer words count more, and a "
-        "repeated word counts once as a word and once as part of a phrase. It is not a percentage "
-        "and not comparable with REP."
-    )
 
 
 @dataclass(frozen=True)
@@ -355,7 +387,24 @@ class LetterRepetition(LetterREP):
     :class:`coverage_eval.repetition.rep.LetterREP`.
     """
 
-    name: ClassVar[str] = "REP-letters-no-ref"
+    presentation: ClassVar[Presentation] = Presentation(
+        "REP-letters-no-ref",
+        higher_is_better=False,
+        kinds=tuple(
+            replace(kind, meaning="word that the output says again", allowed_by="")
+            for kind in REP.presentation.kinds
+        ),
+        more_errors="repeats more",
+        undefined=(
+            "the reference has no words at all, and the score is per reference word; check that "
+            "the reference file is the right one"
+        ),
+        caveat=(
+            "REP in letters is made to find segments with repetitions: longer words count more, "
+            "and a repeated word counts once as a word and once as part of a phrase. It is not a "
+            "percentage and not comparable with REP."
+        ),
+    )
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = (
         "letters_of_repeated_ngrams",
@@ -363,10 +412,6 @@ class LetterRepetition(LetterREP):
         "hypothesis_words",
     )
     norm: ClassVar[str] = "hypwords"
-    kinds: ClassVar[tuple[MarkKind, ...]] = tuple(
-        replace(kind, meaning="word that the output says again", allowed_by="")
-        for kind in REP.kinds
-    )
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """As with a reference, but 0 for an output without words."""

@@ -113,7 +113,7 @@ def _with_rarer_errors(
     text: str, score: str, metric: Metric, statistics: Statistics
 ) -> Iterator[Population]:
     """The population and, for a score of errors, those with fewer; denominators stay."""
-    for kept in ERRORS_KEPT if metric.error_unit is not None else ERRORS_KEPT[:1]:
+    for kept in ERRORS_KEPT if metric.one_more_error is not None else ERRORS_KEPT[:1]:
         left = np.array(statistics, dtype=np.float64)
         spared = np.random.default_rng(0).random(len(left)) >= kept
         left[spared, :-1] = 0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.counting import count_fitted
-from coverage_eval.core.metric import Metric, Statistics
+from coverage_eval.core.metric import Metric, Presentation, Statistics
 from coverage_eval.core.text_metric import FixedMetric
 from coverage_eval.core.tokenizers import tokenize
 from coverage_eval.coverage.drop import DROP, AlignmentMetric, SoftDROP
@@ -33,11 +33,11 @@ class UncoveredSource(AlignmentMetric, FixedMetric):
     words that no translation expresses, so compare systems, not languages. Stop words are ignored.
     """
 
-    name: ClassVar[str] = "uncovered-source"
+    presentation: ClassVar[Presentation] = Presentation(
+        "uncovered-source", higher_is_better=False, undefined="the source has no words at all"
+    )
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "links"})
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
-    higher_is_better: ClassVar[bool | None] = False
-    undefined: ClassVar[str] = "the source has no words at all"
 
     def requests(self) -> Sequence[Request]:
         """The links between the source and all texts."""
@@ -166,7 +166,7 @@ class Spoilt:
         result = count_fitted(dataset, fitted, keep_texts=True)
         found = {}
         for name, metric in result.metrics.items():
-            sign = -1.0 if metric.higher_is_better is not False else 1.0
+            sign = -1.0 if metric.presentation.higher_is_better is not False else 1.0
             found[name] = self._area(result.segment_scores(name, "output"), sign)
         return found | (self._baselines() if baselines else {})
 
@@ -194,7 +194,10 @@ class Spoilt:
         }
         for metric in (BLEU(tokenize="none"), CHRF()):
             scores = metric.scores_of(metric.count(Batch(self.rows))[0])
-            columns[metric.name] = [score or 0.0 for score in scores], -1.0  # too short for BLEU: 0
+            columns[metric.presentation.name] = (
+                [score or 0.0 for score in scores],
+                -1.0,
+            )  # too short for BLEU: 0
         return {name: self._area(*column) for name, column in columns.items()}
 
 

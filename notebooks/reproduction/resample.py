@@ -34,7 +34,9 @@ COMPARED = ("csparsemax against sparsemax", "csparsemax against csoftmax",
 
 def resampled_scores(counted: Result, metric: Metric) -> Floats:
     """Scores [1 + draws, systems]; the first are of the whole test set."""
-    first, *others = (counted.statistics_of(metric.name, system) for system in counted.systems)
+    first, *others = (
+        counted.statistics_of(metric.presentation.name, system) for system in counted.systems
+    )
     size = len(first)
     resamples = np.random.default_rng(0).multinomial(size, [1 / size] * size, DRAWS)
     weights = np.concatenate([np.ones((1, size)), resamples])

@@ -18,7 +18,7 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -36,7 +36,7 @@ from coverage_eval.comparison.table import comparison_report
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count_fitted
 from coverage_eval.core.formats import render
-from coverage_eval.core.metric import Metric, Statistics
+from coverage_eval.core.metric import Metric, Presentation, Statistics
 from coverage_eval.core.result import Result
 from coverage_eval.core.texts import read_segments
 from coverage_eval.core.tokenizers import tokenize
@@ -64,7 +64,7 @@ ALPHAS = [step / 10 for step in range(31)]
 class RelativeLength(BLEU):
     """Words of the translations per word of the references, as BLEU counts them."""
 
-    name: ClassVar[str] = "length"
+    presentation: ClassVar[Presentation] = replace(BLEU.presentation, name="length")
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """Σ |hypothesis| / Σ |reference|."""
@@ -75,7 +75,7 @@ class RelativeLength(BLEU):
 class BrevityPenalty(BLEU):
     """BLEU's factor for translations that are too short, 0 to 1."""
 
-    name: ClassVar[str] = "BP"
+    presentation: ClassVar[Presentation] = replace(BLEU.presentation, name="BP")
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """exp(min(0, 1 − Σ |reference| / Σ |hypothesis|))."""
@@ -214,7 +214,7 @@ def check_run(
             outputs |= {f"{path.stem}: {name}": lines for name, lines in found.items()}
             kept.append(pd.read_csv(path).assign(table=path.stem))
     with Aligner.load(model) if model else nullcontext() as aligner:
-        metrics = {metric.name: metric for metric in table_metrics(aligner)}
+        metrics = {metric.presentation.name: metric for metric in table_metrics(aligner)}
         counted = count(outputs, references, sources, metrics)
     for row in pd.concat(kept).itertuples():
         name, ours = f"{row.table}: {row.system}", None

@@ -80,7 +80,7 @@ def compare_run(run: Path, references: Sequence[str]) -> list[dict[str, object]]
     return [
         {
             **labels,
-            "metric": metric.name,
+            "metric": metric.presentation.name,
             "gain": float(ce.score(metric, sparsemax, expected))
             - float(ce.score(metric, softmax, expected)),
         }
@@ -98,10 +98,11 @@ def main() -> None:
     references = list(read_segments(arguments.ref))
     table = pd.DataFrame(row for run in arguments.runs for row in compare_run(run, references))
     for metric in METRICS:
-        rows = table[table["metric"] == metric.name]
+        rows = table[table["metric"] == metric.presentation.name]
         mean, half = mean_and_half_width(rows["gain"])
         summary = {
-            "run": "mean", "metric": metric.name, "validation gain": rows["validation gain"].mean(),
+            "run": "mean", "metric": metric.presentation.name,
+            "validation gain": rows["validation gain"].mean(),
             "segments": rows["segments"].min(), "gain": mean, "±": half,
             "better in": f"{(rows['gain'] > 0).sum()} of {len(rows)}",
         }  # fmt: skip

@@ -41,7 +41,7 @@ def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison):
 def test_a_difference_below_the_margin_passes(comparison, name):
     difference = comparison.rows["worse"][name].difference
     assert difference is not None
-    metric = comparison.metrics[name].name
+    metric = comparison.metrics[name].presentation.name
     assert found(comparison, **{name: abs(difference)}) == [("worse", metric)]
     assert found(comparison, **{name: abs(difference) * 1.001}) == []
 

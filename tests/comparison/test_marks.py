@@ -22,7 +22,7 @@ from tests.comparison.systems import read_blocks
 from tests.conftest import RunCli
 from tests.grammar import generate
 
-MARKING = [name for name in METRICS if metric_class(name).kinds]
+MARKING = [name for name in METRICS if metric_class(name).presentation.kinds]
 OF_DOCUMENTS = [name for name in MARKING if "documents" in metric_class(name).needs]
 OF_LINES = [name for name in MARKING if name not in OF_DOCUMENTS]
 

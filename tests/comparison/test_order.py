@@ -54,7 +54,9 @@ def said(comparison: Comparison, names: Mapping[str, str]) -> dict[str, Any]:
     values = comparison_as_dict(comparison)
     values["scores"] = sorted(values["scores"], key=lambda s: (names[s["system"]], s["metric"]))
     directed = [
-        n for n, metric in comparison.metrics.items() if metric.higher_is_better is not None
+        n
+        for n, metric in comparison.metrics.items()
+        if metric.presentation.higher_is_better is not None
     ]
     gate = dict.fromkeys(directed, 0.0)
     worse = gate_as_dict(gate, find_worse(comparison, gate))["worse"]
@@ -167,7 +169,7 @@ def test_gate_and_statements_never_contradict_each_other():
         worse = {(item.metric, item.system) for item in find_worse(compared, gate)}
         closed += bool(worse)
         for item in stated.statements:
-            name = compared.metrics[item.metric].name
+            name = compared.metrics[item.metric].presentation.name
             if compared.baseline in item.better:
                 assert {(name, system) for system in item.worse} <= worse, seed
             if compared.baseline in item.worse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -15,7 +16,7 @@ from coverage_eval.comparison.external_scores import ExternalScores
 from coverage_eval.comparison.pairs import PairTests, PValues
 from coverage_eval.comparison.statements import Statements, make_statements
 from coverage_eval.comparison.table import comparison_as_dict
-from coverage_eval.core.metric import Metric
+from coverage_eval.core.metric import Metric, Presentation
 from coverage_eval.core.result import Result
 from coverage_eval.quality.sacre import BLEU, CHRF, TER, SacreBLEUMetric
 from coverage_eval.repetition.rep import REP
@@ -30,6 +31,14 @@ REPEATING = damaged(REFERENCES, 2, repeated=0.2)
 METRICS: dict[str, type[Metric]] = {"bleu": BLEU, "chrf": CHRF, "ter": TER, "rep": REP}
 
 
+class Repetitions(ExternalScores):
+    """Scores of errors."""
+
+    @property
+    def presentation(self) -> Presentation:  # type: ignore[override]
+        return replace(super().presentation, more_errors="repeats more")
+
+
 def drawn(seed: int) -> tuple[Result, PairTests]:
     """Random scores, as means of segments, and random p-values."""
     chance, generator = random.Random(seed), np.random.default_rng(seed)
@@ -37,10 +46,9 @@ def drawn(seed: int) -> tuple[Result, PairTests]:
     metrics, statistics, by_metric = {}, {}, {}
     for name in chance.sample([*METRICS], chance.randint(1, 4)):
         values = {s: generator.normal(chance.random(), 0.1, 40).tolist() for s in systems}
-        higher = bool(METRICS[name].higher_is_better)
-        metric = ExternalScores(name, values, higher_is_better=higher)
-        if name == "rep":
-            object.__setattr__(metric, "more_errors", "repeats more")
+        higher = bool(METRICS[name].presentation.higher_is_better)
+        kind = Repetitions if name == "rep" else ExternalScores
+        metric = kind(name, values, higher_is_better=higher)
         metrics[name] = metric
         statistics[name] = np.stack([[(value, 1) for value in values[s]] for s in systems])
         by_metric[name] = {
@@ -58,13 +66,13 @@ def check(stated: Statements, result: Result, tests: PairTests) -> None:
     told = set()
     for item in stated.statements:
         told.add(item.metric)
-        sign = 1 if result.metrics[item.metric].higher_is_better else -1
+        sign = 1 if result.metrics[item.metric].presentation.higher_is_better else -1
         scores = stated.scores[item.metric]
         pairs = [(better, worse) for better in item.better for worse in item.worse]
         found = [tests.by_metric[item.metric][frozenset(pair)].adjusted for pair in pairs]
         assert max(found) == item.p_value < 0.05
         assert all(sign * (scores[better] - scores[worse]) > 0 for better, worse in pairs)
-        is_error = bool(result.metrics[item.metric].more_errors)
+        is_error = bool(result.metrics[item.metric].presentation.more_errors)
         (system,) = item.worse if is_error else item.better
         for other in {*result.systems} - {*item.better, *item.worse}:
             is_beyond = sign * (scores[other] - scores[system]) * (-1 if is_error else 1) > 0

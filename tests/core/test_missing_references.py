@@ -40,7 +40,9 @@ def test_every_metric_leaves_a_missing_reference_out(aligner, missing):
         texts = Texts.from_lists({"h": HYPOTHESES}, [FIRST, second], SOURCES)
         result = count(texts, {"m": metric})
         of_one = metric.sentence_score(HYPOTHESES[1], FIRST[1], SOURCES[1])
-        assert result.segment_scores("m")[1] == pytest.approx(float(of_one)), metric.name
+        assert result.segment_scores("m")[1] == pytest.approx(float(of_one)), (
+            metric.presentation.name
+        )
         said = [
             item.message for item in check(texts.sample, [metric]) if item.texts == ("reference 2",)
         ]

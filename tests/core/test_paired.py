@@ -51,11 +51,13 @@ def against_first(
 @pytest.mark.parametrize(("test", "name"), [("bootstrap", "bs"), ("randomization", "ar")])
 def test_p_values_are_sacrebleus(ours, theirs, test, name):
     named = list(SYSTEMS.items())
-    paired = PairedTest(named, {ours.name: theirs}, [REFERENCES], test_type=name, n_samples=400)
+    paired = PairedTest(
+        named, {ours.presentation.name: theirs}, [REFERENCES], test_type=name, n_samples=400
+    )
     _, results = paired()
     statistics = {key: statistics_of(ours, lines, REFERENCES) for key, lines in named}
     found = against_first(ours, statistics, test=test, resamples=400)
-    for (key, _), expected in zip(named[1:], results[ours.name][1:], strict=True):
+    for (key, _), expected in zip(named[1:], results[ours.presentation.name][1:], strict=True):
         # sacreBLEU sums in single precision and counts ties as smaller, so a few trials differ.
         assert found[key].p_value == pytest.approx(expected.p_value, abs=3.01 / 401)
     assert found["worse"].p_value < 0.05 < found["like"].p_value

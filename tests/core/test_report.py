@@ -213,7 +213,7 @@ def segments(worst: int | None) -> Report:
     found = SegmentTable(
         segment_scores_of(metric, HYPOTHESES, REFERENCES),
         [{"marks": metric.evidence(*pair)} for pair in pairs],
-        metric.kinds,
+        metric.presentation.kinds,
     )
     return segment_report(score_of(metric, HYPOTHESES, REFERENCES), found, worst=worst)
 

@@ -147,7 +147,7 @@ def test_scores_of_whole_translations_keep_the_percentile():
     (found,) = sample_scores([(BLEU(), {"": statistics})], 100, 0)
     assert found[""].upper is found[""].lower
     assert found[""].interval(0).method == "percentile"
-    with_unit = {name for name in METRICS if metric_class(name).error_unit is not None}
+    with_unit = {name for name in METRICS if metric_class(name).one_more_error is not None}
     assert set(METRICS) - with_unit == {
         "bleu", "meteor", "meteor-nltk", "chrf", "ter", "length-ratio", "compression"
     }  # fmt: skip

@@ -39,7 +39,9 @@ def test_each_space_separates_words_for_every_metric(aligner, space):
     ]
     for metric in metrics:
         as_written = metric.sentence_score(*glued)
-        assert as_written == metric.sentence_score(hypothesis, reference, source), metric.name
+        assert as_written == metric.sentence_score(hypothesis, reference, source), (
+            metric.presentation.name
+        )
 
 
 @pytest.mark.parametrize("space", SPACES[:5])

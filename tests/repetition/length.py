@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch
+from coverage_eval.core.metric import Presentation
 from coverage_eval.core.text_metric import TokenMetric
 
 __all__ = ["Length"]
@@ -21,11 +22,13 @@ __all__ = ["Length"]
 class Length(TokenMetric):
     """Words of the hypothesis per 100 words of the reference, the first of several."""
 
-    name: ClassVar[str] = "Length"
-    higher_is_better: ClassVar[bool] = True
+    presentation: ClassVar[Presentation] = Presentation(
+        "Length",
+        higher_is_better=True,
+        undefined="the reference has no words; is it the right file?",
+        caveat="It counts words, not meanings.",
+    )
     statistic_names: ClassVar[tuple[str, ...]] = ("hypothesis_words", "reference_words")
-    undefined: ClassVar[str] = "the reference has no words; is it the right file?"
-    limits: ClassVar[str] = "It counts words, not meanings."
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """Words of hypothesis and reference, ``[systems, segments, 2]``."""

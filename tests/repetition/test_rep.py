@@ -233,6 +233,6 @@ def test_an_output_has_a_limited_number_of_marks_and_says_how_many_more_there_ar
     for metric in (REP(), LetterREP()):
         made.clear()
         (*_, last) = marks = metric.evidence(output, "a word")
-        more = {"REP": MAX_MARKS, "REP-letters": 2 * MAX_MARKS}[metric.name]
+        more = {"REP": MAX_MARKS, "REP-letters": 2 * MAX_MARKS}[metric.presentation.name]
         assert (len(marks), len(made)) == (MAX_MARKS, MAX_MARKS)
         assert str(last).endswith(f"{more:,} more repetitions are not marked")

@@ -205,7 +205,7 @@ def aer(links: str, gold: str, strict: bool, output: ScoreOutputOptions) -> None
     statistics = AER.count(rows)
     formula, *others = (metric() for metric in LINK_METRICS)
     if output.by_segment:
-        names = [other.name for other in others]
+        names = [other.presentation.name for other in others]
         columns = [other.scores_of(statistics) for other in others]
         evidence = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         segments = SegmentTable(formula.scores_of(statistics), evidence)

@@ -95,9 +95,11 @@ def alignment_score(
         if has_links:
             raise click.UsageError("--symmetrize is not for links from files")
         if "coverages" in kind.needs:
-            raise click.UsageError(f"--symmetrize is not for {kind.name}, which joins no links")
+            raise click.UsageError(
+                f"--symmetrize is not for {kind.presentation.name}, which joins no links"
+            )
     check_links(src=src, model=model, ref_links=ref_links, links=links)
-    require_links(kind.name, kind, src=src, model=model, has_links=has_links)
+    require_links(kind.presentation.name, kind, src=src, model=model, has_links=has_links)
     aligner: Aligner | None = None
     if has_links:
         aligner = Aligner.from_links(ref_links, links, sink=sink)

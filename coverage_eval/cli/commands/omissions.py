@@ -174,9 +174,11 @@ def omissions(
 
             test_set = cut(test_set, "none", aligner, progress=cutting)
             known += document_findings(test_set)
-        result = count(test_set, {metric.name: metric}, keep_texts=True, progress=finding)
+        result = count(
+            test_set, {metric.presentation.name: metric}, keep_texts=True, progress=finding
+        )
     findings = check(test_set.sample, [metric], known=known)
-    evidence = list(result.explanations_of(metric.name))
+    evidence = list(result.explanations_of(metric.presentation.name))
     reasons = [item.detail["reason"] for item in evidence]
     report = _report(result, output, reasons)
     cuts = test_set.documents.get(result.systems[0], ())
@@ -340,7 +342,7 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
     if worst:
         flags = replace(
             flags,
-            header=("segment", metric.kinds[0].singular, "output"),
+            header=("segment", metric.presentation.kinds[0].singular, "output"),
             rows=[row(index) for index in worst],
             notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",),
         )

@@ -45,7 +45,7 @@ def metric_command(name: str) -> click.Command:
         checks_option,
         scoring_options,
         # A segment without an error has the score 0.
-        *([kept_options] if kind.higher_is_better is False else []),
+        *([kept_options] if kind.presentation.higher_is_better is False else []),
     )
 
     def run(**values: Any) -> None:

@@ -59,7 +59,7 @@ def score(
 
         texts = cut(texts, settings.get("tokenize") or "none", aligner, jobs=jobs)
         known += document_findings(texts)
-    with progress_bar(f"computing {metric.name}") as progress:
+    with progress_bar(f"computing {metric.presentation.name}") as progress:
         result = count(
             texts, {name: metric}, jobs=jobs, keep_texts=output.by_segment, progress=progress
         )
@@ -86,5 +86,5 @@ def score(
     if keep or reject:
         scores = result.segment_scores(name)
         (errors,) = (output_errors or {}).values()
-        reasons = error_reasons(metric.name, scores, errors)
+        reasons = error_reasons(metric.presentation.name, scores, errors)
         write_kept(texts, reasons, {name: scores}, keep=keep, reject=reject)

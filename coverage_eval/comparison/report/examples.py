@@ -147,7 +147,7 @@ def worst_examples(
         doubtful: Keys of metrics whose marks prove nothing.
     """
     result = comparison.result
-    higher_is_better = bool(result.metrics[name].higher_is_better)
+    higher_is_better = bool(result.metrics[name].presentation.higher_is_better)
     scored = [
         (score if higher_is_better else -score, index, system)
         for system in result.systems
@@ -229,15 +229,16 @@ def _examples(
             if names[kind.key] not in doubtful
         ]
         view = {
-            "sort": metric.name,
+            "sort": metric.presentation.name,
             "whose": place.system,
-            "descending": "yes" if metric.higher_is_better is False else "",
+            "descending": "yes" if metric.presentation.higher_is_better is False else "",
             "segment": place.index + 1,
         }
         score = result.segment_scores(place.metric, place.system)[place.index]
+        shown = metric.presentation
         yield ErrorExample(
             place.index + 1,
-            f"{metric.segment_score_name or metric.name} {format_number(score or 0.0)}",
+            f"{shown.segment_unit or shown.name} {format_number(score or 0.0)}",
             urlencode(view),
             _excerpts(texts, marks, links),
         )

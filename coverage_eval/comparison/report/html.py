@@ -201,11 +201,14 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     """Metrics whose marks prove little: there are plainer ones, or they only hint."""
     metrics = comparison.result.metrics
     plain = {
-        kind.error for metric in metrics.values() if flags_segments(metric) for kind in metric.kinds
+        kind.error
+        for metric in metrics.values()
+        if flags_segments(metric)
+        for kind in metric.presentation.kinds
     }
     doubtful = {*comparison.doubts}
     for name, metric in metrics.items():
-        errors = {kind.error for kind in metric.kinds}
+        errors = {kind.error for kind in metric.presentation.kinds}
         is_plainer = plain & errors if comparison.result.num_references else plain
         if is_plainer and not flags_segments(metric):
             doubtful.add(name)
@@ -257,8 +260,8 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     """How each score was measured."""
     result = comparison.result
     for metric in result.metrics.values():
-        limits = [metric.limits] if metric.limits else []
-        yield metric.name, limits, [comparison.signatures[metric.name]]
+        limits = [metric.presentation.caveat] if metric.presentation.caveat else []
+        yield metric.presentation.name, limits, [comparison.signatures[metric.presentation.name]]
     if comparison.trust:
         yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
@@ -278,7 +281,7 @@ def _worst(comparison: Comparison) -> tuple[str, str]:
     errors = {
         name
         for name, metric in metrics.items()
-        if metric.higher_is_better is False and metric.kinds
+        if metric.presentation.higher_is_better is False and metric.presentation.kinds
     } - {*_doubtful(comparison)}
     if errors:
         _, name, system = max((rows[s][name].score.score, name, s) for s in rows for name in errors)
@@ -292,15 +295,15 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
     result = comparison.result
     name, system = _worst(comparison)
     return {
-        "worst": {"metric": result.metrics[name].name, "system": system},
+        "worst": {"metric": result.metrics[name].presentation.name, "system": system},
         "systems": list(comparison.rows),
         "labels": [*values["labels"].values()],
         "colours": [f"var(--system-{place})" for place in values["places"].values()],
         "metrics": [
             {
-                "name": m.name,
-                "figure": m.segment_score_name or m.name,
-                "higherIsBetter": m.higher_is_better,
+                "name": m.presentation.name,
+                "figure": m.presentation.segment_unit or m.presentation.name,
+                "higherIsBetter": m.presentation.higher_is_better,
                 "flags": flags_segments(m),
                 "rule": result.fitted[name].flag_rule,
             }
@@ -341,7 +344,7 @@ def _blocks(
     for name, metric in result.metrics.items():
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
-            yield f"score/{metric.name}/{system}", scores
+            yield f"score/{metric.presentation.name}/{system}", scores
             if flags_segments(metric):
                 flagged = flagged_segments(result, name, system)[:shown].tolist()
-                yield f"flags/{metric.name}/{system}", flagged
+                yield f"flags/{metric.presentation.name}/{system}", flagged

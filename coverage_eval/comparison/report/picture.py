@@ -77,10 +77,13 @@ def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
     ends = {name: _axis_ends(comparison, name) for name in metrics}
     arrows = {True: " ↑", False: " ↓", None: ""}
     axes = [
-        Axis(f"{metric.name}{arrows[metric.higher_is_better]}", *(f"{end:g}" for end in ends[name]))
+        Axis(
+            f"{metric.presentation.name}{arrows[metric.presentation.higher_is_better]}",
+            *(f"{end:g}" for end in ends[name]),
+        )
         for name, metric in metrics.items()
     ]
-    sign = -1 if metrics[deciding].higher_is_better else 1
+    sign = -1 if metrics[deciding].presentation.higher_is_better else 1
     systems = sorted(
         comparison.rows, key=lambda system: sign * comparison.rows[system][deciding].score.score
     )
@@ -118,7 +121,7 @@ def _axis_ends(comparison: Comparison, name: str) -> tuple[float, float]:
     for cells in comparison.rows.values():
         score = cells[name].score
         found += [score.score, *(end for end in interval_ends(score.interval) if end is not None)]
-    if comparison.result.metrics[name].higher_is_better is False:
+    if comparison.result.metrics[name].presentation.higher_is_better is False:
         found.append(0.0)
     ticks = MaxNLocator(nbins=4).tick_values(min(found), max(found))
     return float(ticks[0]), float(ticks[-1])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Fitted, Metric, Statistics, setting
+from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics, setting
 from coverage_eval.core.tokenizers import (
     Segment,
     Span,
@@ -243,16 +243,19 @@ class METEOR(Metric):
         100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=SCALES
     )
 
-    name: ClassVar[str] = "METEOR"
-    higher_is_better: ClassVar[bool] = True
+    presentation: ClassVar[Presentation] = Presentation(
+        "METEOR",
+        higher_is_better=True,
+        undefined="there are no segments",
+        caveat=(
+            "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
+            "stresses recall, so dropped words lower it, but it does not tell them from other "
+            "errors."
+        ),
+    )
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
-    undefined: ClassVar[str] = "there are no segments"
     tokenizer: ClassVar[Tokenizer] = Tokenizer()
     unsegmented_advice: ClassVar[str] = FOR_ENGLISH
-    limits: ClassVar[str] = (
-        "METEOR knows English stems, synonyms and paraphrases, and no other rewordings. It "
-        "stresses recall, so dropped words lower it, but it does not tell them from other errors."
-    )
 
     @property
     def eval_id(self) -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.metric import Fitted, Metric
+from coverage_eval.core.metric import Fitted, Metric, Presentation
 from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
     FOR_ENGLISH,
@@ -85,17 +85,19 @@ _wordnet = cache(WordNet)
 class NLTKMeteor(Metric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
-    name: ClassVar[str] = "meteor-nltk"
-    higher_is_better: ClassVar[bool] = True
+    presentation: ClassVar[Presentation] = Presentation(
+        "meteor-nltk",
+        higher_is_better=True,
+        undefined="there are no segments",
+        caveat=(
+            "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare"
+            " it only with figures from NLTK."
+        ),
+    )
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     statistic_type: ClassVar[type[np.generic]] = np.float64
-    undefined: ClassVar[str] = "there are no segments"
     tokenizer: ClassVar[Tokenizer] = Tokenizer()
     unsegmented_advice: ClassVar[str] = FOR_ENGLISH
-    limits: ClassVar[str] = (
-        "NLTK's METEOR is a different metric than Meteor 1.5 and gives other figures. Compare it "
-        "only with figures from NLTK."
-    )
 
     def settings(self) -> dict[str, object]:
         """NLTK's parameters and version, and the origin of WordNet.
