@@ -70,9 +70,8 @@ def test_every_command_warns_of_a_blank_output(run_cli, folder):
         assert typed(run_cli, folder, f"{line} --strict", 1)[1].startswith(
             said.replace("warning", "error")
         )
-    shown, stderr = typed(run_cli, folder, "report --ref ref a blank --metrics rep -o report.html")
+    _, stderr = typed(run_cli, folder, "report --ref ref a blank --metrics rep -o report.html")
     assert stderr.startswith(said)
-    assert shown.startswith("blank: no segment has a word, and 300 of 300 outputs have no words")
     assert "blank: no segment has a word" in (folder / "report.html").read_text("utf-8")
     gate = typed(run_cli, folder, "compare --ref ref a blank --metrics rep --fail-if-worse rep", 1)
     assert "blank: its low scores mean nothing, so no gate" in gate[1]
