@@ -72,6 +72,7 @@ class Check:
 
 
 CHECKS: Sequence[Check] = (
+    Check(texts.look_for_forms, SEGMENTS),
     Check(texts.look_for_little_text),
     Check(look_for_output_errors, SEGMENTS),
     Check(look_for_other_languages, SEGMENTS),
@@ -89,7 +90,6 @@ CHECKS: Sequence[Check] = (
     Check(texts.look_for_blanks),
     Check(texts.look_for_missing_values),
     Check(texts.look_for_missing_references),
-    Check(texts.look_for_numbers_of_lines, COUNTED, MIN_SEGMENTS),
     Check(words.look_for_other_words, COUNTED, MIN_SEGMENTS, needs_references=True),
     Check(look_for_other_order, COUNTED, MIN_SEGMENTS),
     Check(model.look_for_other_order, MODEL, MIN_SEGMENTS, needs_source=True),

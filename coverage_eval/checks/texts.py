@@ -7,13 +7,14 @@ shares need at least twenty segments.
 from __future__ import annotations
 
 import re
-import shlex
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from math import fsum
 from unicodedata import normalize
 
+from coverage_eval.core.batches import RowSample
 from coverage_eval.core.errors import Finding, Severity
+from coverage_eval.core.forms import identify_form
 from coverage_eval.core.sampled_texts import (
     MIN_SEGMENTS,
     SIGNS_OF_WRONG_FILE,
@@ -22,6 +23,28 @@ from coverage_eval.core.sampled_texts import (
     percent,
     quote_token,
 )
+from coverage_eval.core.tokenizers import segment_text
+
+# Lines that are no sentences
+
+
+def look_for_forms(sample: RowSample, *_: object) -> Iterator[Finding]:
+    """Texts whose lines are a log, subtitles, a list of outputs or the like."""
+    for name, segments in sample.texts().items():
+        if form := identify_form([segment_text(text) for text in segments], sample.lines):
+            yield Finding.of_text(
+                name,
+                f"is {form.name}, so more than sentences is scored",
+                form.to_do(name),
+                "form",
+                suppresses=_OF_OTHER_LINES,
+            )
+
+
+_OF_OTHER_LINES = SIGNS_OF_WRONG_FILE | {
+    "characters", "foreign-output", "same-as-reference", "special-token", "subwords", "untokenised",
+}  # fmt: skip
+"""What is also found in lines that are no sentences."""
 
 # Blank and very short outputs
 
@@ -108,29 +131,6 @@ def look_for_missing_values(texts: SampledTexts) -> Iterator[Finding]:
                 f"first in segment {texts.lines[rows[0]]:,})",
                 "it is scored as a word; if it stands for a missing text, leave the line blank",
             )
-
-
-MIN_NUMBERED = 0.9
-"""Share of segments that begin with the number of their line."""
-
-_NUMBER = re.compile(r"[\[({#]*(\d{1,9})(?!\d)")
-
-
-def look_for_numbers_of_lines(texts: SampledTexts) -> Iterator[Finding]:
-    """Texts that count their lines, which another text does not."""
-    numbered = {}
-    for text in texts.all:
-        found = [_NUMBER.match("".join(row[:2])) if row[1:] else None for row in text.rows]
-        pairs = zip(texts.lines, found, strict=True)
-        firsts = Counter(int(number[1]) - line for line, number in pairs if number)
-        if firsts and firsts.most_common(1)[0][1] >= MIN_NUMBERED * len(found):
-            numbered[text.name] = next(number[0] for number in found if number)
-    for name, number in numbered.items() if len(numbered) < len(texts.all) else ():
-        yield Finding.of_text(
-            name,
-            f"its lines begin with their numbers, such as '{number}'",
-            f"strip them: sed -E 's/^[[({{#]*[0-9]+[])}}.:]*[[:space:]]*//' {shlex.quote(name)}",
-        )
 
 
 def _expected_length(texts: SampledTexts, text: SampledText) -> tuple[str, float, float]:

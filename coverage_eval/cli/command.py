@@ -79,7 +79,8 @@ class Command(HelpCommand):
         try:
             return super().invoke(ctx)
         except UnequalLinesError as error:
-            if ctx.params.get("unaligned") is not False:  # no such option, or it is given
+            # There may be no such option, or it is given.
+            if error.is_explained or ctx.params.get("unaligned") is not False:
                 raise
             raise DataError(
                 f"{error}. If sentences of a document were joined, cut or left out, add --unaligned"

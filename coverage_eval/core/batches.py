@@ -228,6 +228,17 @@ class RowSample:
         self.batches = list(make_batches(self.rows))
         self._computed: dict[Hashable, Any] = {}
 
+    def texts(self) -> Mapping[str, Sequence[Segment]]:
+        """The segments of each text by its name: outputs, references, source."""
+        names = [*self.systems, *self.peers, *self.references]
+        rows = ((*row.hypotheses, *row.peers, *row.references) for row in self.rows)
+        texts: dict[str, Sequence[Segment]] = dict(
+            zip(names, zip(*rows, strict=True), strict=False)
+        )
+        if self.source is not None:
+            texts[self.source] = [row.source or "" for row in self.rows]
+        return texts
+
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute something from this sample, once for all that ask with this key."""
         if key not in self._computed:

@@ -47,10 +47,10 @@ class UnequalLinesError(DataError):
 
     Args:
         counts: The name of each text in messages, and its number of lines.
-        advice: What to do.
+        cause: Why the numbers are unequal, with what to do, if that is known.
     """
 
-    def __init__(self, counts: Sequence[tuple[str, int]], advice: str) -> None:
+    def __init__(self, counts: Sequence[tuple[str, int]], cause: str = "") -> None:
         ((usual, _),) = Counter(number for _, number in counts).most_common(1)
         first = next(index for index, (_, number) in enumerate(counts) if number == usual)
         listed = ", ".join(
@@ -58,8 +58,10 @@ class UnequalLinesError(DataError):
             for index, (name, number) in enumerate(counts)
             if number != usual or index == first
         )
+        advice = cause or "line N of one file must belong to line N of the other"
         super().__init__(f"unequal numbers of lines: {listed}; {advice}")
         self.counts = dict(counts)
+        self.is_explained = bool(cause)
 
 
 class MissingDependencyError(CoverageEvalError, ImportError):

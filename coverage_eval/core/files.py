@@ -262,11 +262,8 @@ def zip_lines(
             counts = [count] * len(names)
             for rest in chain([row], rows):
                 counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
-            advice = explain(counts) if explain else ""
-            raise UnequalLinesError(
-                list(zip(names, counts, strict=True)),
-                advice or "line N of one file must belong to line N of the other",
-            )
+            cause = explain(counts) if explain else ""
+            raise UnequalLinesError(list(zip(names, counts, strict=True)), cause)
         yield row
     if count < 0 and empty:
         raise DataError(empty)

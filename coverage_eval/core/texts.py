@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence, Set, Sized
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from os import PathLike as OsPathLike
 from typing import Any
 
@@ -24,6 +24,7 @@ from coverage_eval.core.files import (
     Text,
     zip_lines,
 )
+from coverage_eval.core.forms import identify_form
 from coverage_eval.core.tables import (
     ColumnText,
     TextTable,
@@ -34,7 +35,6 @@ from coverage_eval.core.tables import (
     read_json,
 )
 from coverage_eval.core.tokenizers import Segment
-from coverage_eval.core.unsupported_files import identify_lines
 
 _TABLE = re.compile(r".+?\.(?:csv|jsonl|ndjson|parquet|tsv)(?:\.gz|\.zst)?", re.I | re.S)
 _NAMED = re.compile(
@@ -93,8 +93,7 @@ class SegmentFile(FileText):
         """Yield the segments.
 
         Raises:
-            DataError: As :meth:`~coverage_eval.core.files.FileText.lines`; the file is a table, a
-                toolkit's log or n-best list, or has two texts or links in its lines.
+            DataError: As :meth:`~coverage_eval.core.files.FileText.lines`; the file is a table.
         """
         return self.read(optional=False)
 
@@ -104,8 +103,6 @@ class SegmentFile(FileText):
             if any(isinstance(item, dict) for item in items):
                 raise DataError(_name_a_column(TextTable(self.path, file=self)))
             return iter(TextTable(self.path, file=self).texts("", optional=optional))
-        if other := identify_lines(self.first_lines, self.path):
-            raise DataError(f"{self.name}: is {other}")
         return self.lines()
 
     def is_table(self) -> bool:
@@ -248,16 +245,22 @@ def read_parallel(
             streams.append(text.read(optional=is_optional))
     names = [text.name for text in texts]
     empty = f"{' and '.join(names)}: no segments: the file is empty"
-    return zip_lines(names, streams, empty=empty, explain=partial(_blank_lines, texts))
+    return zip_lines(names, streams, empty=empty, explain=partial(_why_unequal, texts))
 
 
-def _blank_lines(texts: Sequence[Text], counts: Sequence[int]) -> str:
-    """Which lines of a text are blank and too many, with what to do; empty if none explain it.
+def _why_unequal(texts: Sequence[Text], counts: Sequence[int]) -> str:
+    """Which text has lines that are no sentences, or blank lines too many, and what to do.
 
     Args:
         texts: The texts.
         counts: How many lines each has.
+
+    Returns:
+        Empty if nothing explains the unequal numbers.
     """
+    for text in texts:
+        if form := identify_form([*islice(text, 100)]):
+            return f"{text.name} is {form.name}: {form.to_do(text.path or text.name)}"
     blank = {
         text.name: [number for number, line in enumerate(text, start=1) if not line.strip()]
         for text in texts

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from coverage_eval.core.batches import Batch, Request, Row, RowSample, Texts
 from coverage_eval.core.counting import map_batches
 from coverage_eval.core.errors import Finding
+from coverage_eval.core.forms import conversion_command
 from coverage_eval.core.sampled_texts import MIN_SEGMENTS, SIGNS_OF_WRONG_FILE
 from coverage_eval.core.tokenizers import Segment, Span, segment_text
 from coverage_eval.outputs.language import Languages
@@ -412,7 +413,8 @@ def _finding(system: str, kind: str, details: Mapping[int, str], segments: int) 
     message = f"{system}: {count} outputs {what}{such_as} ({kind}): {where}"
     advice = f"outputs {what} ({kind})"
     if kind == "special-token":  # each file has its own command, so the texts are not joined
-        message += f"; strip them: {stripping_command(details.values(), system)}"
+        command = conversion_command(stripping_command(details.values()), system)
+        message += f"; strip them: {command}" if command else "; strip them"
         advice = ""
     return Finding(
         message,

@@ -71,11 +71,11 @@ def find_special_token(text: str, expected: Sequence[str] = ()) -> str:
     return next((mark for mark in marks if not any(mark in other for other in expected)), "")
 
 
-def stripping_command(marks: Iterable[str], file: str) -> str:
-    """The line of a shell that prints a file without some marks.
+def stripping_command(marks: Iterable[str]) -> str:
+    """The line of a shell that prints ``FILE`` without some marks.
 
-    >>> print(stripping_command(["<|im_end|>"], "out.txt"))
-    sed -E 's#<[|｜][^|｜<>]+[|｜]>##g' out.txt
+    >>> print(stripping_command(["<|im_end|>"]))
+    sed -E 's#<[|｜][^|｜<>]+[|｜]>##g' FILE
     """
     found = set(marks)
     commands = []
@@ -85,4 +85,4 @@ def stripping_command(marks: Iterable[str], file: str) -> str:
             commands += [rf"s#{first}.*{last}\s*##", rf"s#^.*{last}\s*##", f"s#{first}.*$##"]
             found -= {start, end}
     commands += [f"s#{form}##g" for form in FORMS if any(re.fullmatch(form, m) for m in found)]
-    return f"sed -E {shlex.quote(';'.join(commands))} {shlex.quote(file)}"
+    return f"sed -E {shlex.quote(';'.join(commands))} FILE"

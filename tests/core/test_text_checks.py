@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
-import subprocess
 from functools import partial
 from typing import Any
 
@@ -436,27 +434,6 @@ def test_a_value_that_stands_for_a_missing_text_is_named_in_any_text(value, toke
     assert said in messages(sample(None, targets(), hyp=[*OUTPUT[:7], tokens(value), *OUTPUT[8:]]))
     everywhere = [[*rows[:7], tokens(value), *rows[8:]] for rows in (targets(), OUTPUT)]
     assert said not in messages(sample(None, everywhere[0], hyp=everywhere[1]))
-
-
-@pytest.mark.parametrize(
-    "form", ["{} {}", "{}: {}", "{}. {}", "[{}] {}", "({}) {}", "{}\t{}", "#{} {}"]
-)
-@pytest.mark.parametrize("first", [0, 1, 700])
-@pytest.mark.parametrize("tokens", [str.split, Tokenizer("13a")])
-def test_lines_that_begin_with_their_numbers_are_named(tmp_path, form, first, tokens):
-    lines = [form.format(n, " ".join(row)) for n, row in enumerate(OUTPUT, start=first)]
-    numbered = [tokens(line) for line in lines]
-    seen = messages(sample(None, targets(), **{"o.txt": numbered}))
-    assert "o.txt: its lines begin with their numbers, such as '" in seen
-    command = re.search("strip them: (sed .*)$", seen, re.MULTILINE)
-    assert command is not None
-    (tmp_path / "o.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    done = subprocess.run(command[1], shell=True, cwd=tmp_path, capture_output=True, check=True)
-    assert done.stdout.decode().splitlines() == list(map(" ".join, OUTPUT))
-    both = [["7", *row] for row in targets()], [["7", *row] for row in OUTPUT]
-    assert "numbers" not in messages(sample(None, both[0], hyp=both[1]))
-    counted = [[str(n), *row] for n, row in enumerate(targets())], numbered
-    assert first > 1 or "numbers" not in messages(sample(None, counted[0], hyp=counted[1]))
 
 
 def test_a_reference_of_marks_alone_stands_for_a_missing_one():

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.core.batches import Row
+from coverage_eval.core.forms import conversion_command
 from coverage_eval.outputs.output_errors import OutputErrorFinder
 from coverage_eval.outputs.special_tokens import (
     find_special_token,
@@ -94,7 +95,7 @@ def test_the_line_of_a_shell_strips_what_was_found(tmp_path_factory, tokens):
     lines = [f"{token}{TEXT}" if "think" in token else f"the dog{token} sleeps" for token in tokens]
     file = tmp_path_factory.mktemp("strip") / "out put.txt"
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    line = stripping_command(map(find_special_token, lines), str(file))
+    line = conversion_command(stripping_command(map(find_special_token, lines)), file)
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=True)
     stripped = done.stdout.decode().split("\n")[:-1]
     assert [text.split() for text in stripped] == [
