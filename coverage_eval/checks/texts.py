@@ -209,7 +209,7 @@ def look_for_equal_texts(texts: SampledTexts) -> Iterator[Finding]:
                 _WHICH_FILE,
                 check,
                 Severity.NOTE if are_outputs else Severity.WARNING,
-                suppresses=() if are_outputs else _OF_WRONG_TEXT | {"copy"},
+                suppresses=() if are_outputs else _OF_WRONG_TEXT - {"shifted"} | {"copy"},
             )
 
 

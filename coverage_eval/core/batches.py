@@ -6,7 +6,9 @@ batch, and a batch keeps what an aligner computed for it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, tee
@@ -197,6 +199,7 @@ class RowSample:
         references: Names of the references.
         source: Name of the source; None if there is none.
         peers: Names of other systems' outputs, which are not scored.
+        read_again: Reads all rows once more.
 
     Attributes:
         rows: At most 2,000 of the rows, in their order.
@@ -213,6 +216,7 @@ class RowSample:
         references: Sequence[str] = (),
         source: str | None = None,
         peers: Sequence[str] = (),
+        read_again: Callable[[], Iterable[Row]] | None = None,
     ) -> None:
         self.systems = tuple(systems)
         self.is_named = self.systems != (ONE_SYSTEM,)
@@ -220,8 +224,11 @@ class RowSample:
         self.source = source
         self.peers = tuple(peers)
         blocks: Blocks[tuple[int, Row]] = Blocks()
+        self._last: deque[tuple[int, Row]] = deque(maxlen=BLOCK_ROWS)
         for numbered_row in enumerate(rows, start=1):
             blocks.add(numbered_row)
+            self._last.append(numbered_row)
+        self._read_again = read_again
         self.size = blocks.size
         self.lines = [line for line, _ in blocks.rows]
         self.rows = [row for _, row in blocks.rows]
@@ -238,6 +245,23 @@ class RowSample:
         if self.source is not None:
             texts[self.source] = [row.source or "" for row in self.rows]
         return texts
+
+    def read(self, ranges: Iterable[range]) -> RowSample:
+        """Some rows of the whole test set, by the numbers of their lines.
+
+        The rows of this sample and the last ones are at hand; for others the texts are read again.
+        """
+        part, wanted = copy(self), set(chain.from_iterable(ranges))
+        rows: Iterable[tuple[int, Row]] = {
+            **dict(zip(self.lines, self.rows, strict=True)),
+            **dict(self._last),
+        }.items()
+        if self._read_again and not wanted <= dict(rows).keys():
+            rows = enumerate(self._read_again(), start=1)
+        found = sorted((line, row) for line, row in rows if line in wanted)
+        part.lines, part.rows = [line for line, _ in found], [row for _, row in found]
+        part.batches, part._computed = [], {}
+        return part
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Compute something from this sample, once for all that ask with this key."""
@@ -336,6 +360,7 @@ class Texts:
             [text.name for text in self.references],
             None if self.source is None else self.source.name,
             [text.name for text in self.peers],
+            self.rows,
         )
 
     def rows(self) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain
 from typing import TypeAlias
 
 from coverage_eval.core.batches import BLOCK_ROWS, RowSample
@@ -68,6 +68,9 @@ class SampledTexts:
         source: The source; None if there is none.
         lines: The number of each row's line in the whole text, from 1.
         has_tokenizer: Whether the option ``--tokenize`` would split them in another way.
+        size: Number of lines of the whole texts.
+        read: Gives some lines of the whole texts by their numbers, split alike; None if there are
+            no others.
     """
 
     hypotheses: Sequence[SampledText] = ()
@@ -75,6 +78,8 @@ class SampledTexts:
     source: SampledText | None = None
     lines: Sequence[int] = ()
     has_tokenizer: bool = False
+    size: int = 0
+    read: Callable[[Sequence[range]], SampledTexts] | None = None
 
     @classmethod
     def tokenize(
@@ -106,7 +111,14 @@ class SampledTexts:
             source = SampledText(
                 sample.source, [source_tokenizer(row.source or "") for row in rows]
             )
-        return cls(hypotheses, list(references.values()), source, sample.lines)
+
+        def read(lines: Sequence[range]) -> SampledTexts:
+            return cls.tokenize(sample.read(lines), tokenizer, source_tokenizer)
+
+        references_in_order = list(references.values())
+        return cls(
+            hypotheses, references_in_order, source, sample.lines, size=sample.size, read=read
+        )
 
     @cached_property
     def all(self) -> list[SampledText]:
@@ -119,26 +131,11 @@ class SampledTexts:
         return self.references[:1] or self.hypotheses
 
     @cached_property
-    def blocks(self) -> list[list[int]]:
-        """Rows of neighbouring segments: at most :data:`BLOCK_ROWS`, and enough for shares.
-
-        Rows with the same source, as in tables with a row for each system, are one segment, which
-        stands for nothing but the rows at its ends.
-        """
-        numbers = groupby(range(len(self.lines)), lambda row: (self.lines[row] - 1) // BLOCK_ROWS)
-        blocks = [list(rows) for _, rows in numbers]
-        if self.source is not None:
-            rows = self.source.rows
-            segments = [
-                list(run) for block in blocks for _, run in groupby(block, rows.__getitem__)
-            ]
-            if 2 * len(segments) <= len(self.lines):
-                blocks = [
-                    [segment[end] for segment in segments[start : start + MIN_SEGMENTS]]
-                    for end in (0, -1)
-                    for start in range(0, len(segments), MIN_SEGMENTS)
-                ]
-        return [rows for rows in blocks if len(rows) >= MIN_SEGMENTS]
+    def last_lines(self) -> list[SampledTexts]:
+        """The last lines of the texts, if the sample lacks them."""
+        if not self.lines or self.read is None or self.lines[-1] == self.size:
+            return []
+        return [self.read([range(self.size - BLOCK_ROWS + 1, self.size + 1)])]
 
 
 def percent(share: float) -> str:

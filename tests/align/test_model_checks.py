@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import islice
+from statistics import fmean
 
+import numpy as np
 import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.checks.check import CHECKS, COUNTED, MODEL, WRITTEN, combine, run_checks
-from coverage_eval.checks.line_order import look_for_other_order
-from coverage_eval.checks.model import block_fits, unknown_words
+from coverage_eval.checks.line_order import LAGS, look_for_other_order
+from coverage_eval.checks.model import model_fits, unknown_words
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.sampled_texts import SampledTexts
 from coverage_eval.core.tokenizers import SINK, tokenize
@@ -118,10 +119,12 @@ def test_lines_out_of_step(model, spoiled):
     seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
     findings = check_model(seen, model)
     assert list(map(name, findings)) == expected
-    where = "from about line 201 on" if spoiled is shift_half else "throughout"
+    where = "lines 201 to 400" if spoiled is shift_half else "all lines"
     assert where in findings[0].message
     if spoiled is not shuffle:
-        assert findings[0].message.startswith("bad: line N fits line N+1 of src better than")
+        assert findings[0].message.startswith(
+            f"bad: {where} are 1 line early (line N fits line N+1 of s"
+        )
 
 
 @pytest.mark.parametrize("spoiled", [spell, glue, titles, lambda rows: TARGETS])
@@ -187,22 +190,26 @@ def test_a_model_with_the_sink():
 
 
 def test_fit_equals_its_definition(model):
-    rows = list(zip(range(10), range(1, 11), strict=True))
+    texts = sample(SOURCES, TARGETS, hyp=OUTPUT)
+    rows = range(10, 20)
     training = model.manifest.forward.log_likelihood[-1] / model.manifest.target_tokens
 
-    def per_token(moved: int) -> float:
-        likelihood = tokens = 0.0
-        for pair in rows:
-            target = TARGETS[pair[moved]]
-            score = next(model.scores([(SOURCES[pair[0]], target)]))
-            likelihood += score or math.nan
-            tokens += len(target)
-        return likelihood / tokens
+    def per_token(row: int, lag: int) -> float:
+        return next(model.scores([(SOURCES[row + lag], TARGETS[row])])) / len(TARGETS[row])
 
-    here, near = per_token(0), per_token(1)
-    expected = (here - near) / (training - near)
-    assert list(block_fits(model, SOURCES, TARGETS, [rows])) == pytest.approx([expected])
-    assert expected > 0.5
+    around = fmean(per_token(row, lag) for row in rows for lag in LAGS)
+    expected = [
+        [(per_token(row, lag) - around) / (training - around) for row in rows] for lag in (0, *LAGS)
+    ]
+    found = model_fits(model, texts, texts.references[0], rows)
+    assert found == pytest.approx(np.clip(expected, -1, 1))
+    assert found[0].mean() > 0.5
+
+
+def test_a_slip_of_sources_is_named(model):
+    slipped = [*SOURCES[:99], [], *SOURCES[99:139], *SOURCES[140:]]
+    (found,) = check_model(sample(slipped, None, hyp=OUTPUT), model)
+    assert found.message.startswith("hyp: lines 99 to 139 are 1 line early (line N fits line N+1 ")
 
 
 @pytest.mark.slow
