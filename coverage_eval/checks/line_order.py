@@ -47,7 +47,7 @@ MAX_GAP = 10_000
 _OTHER_ORDER = "the lines are in another order, or the texts do not belong together"
 
 
-class Run(NamedTuple):
+class LineRun(NamedTuple):
     """Lines that do not belong to those of the same numbers.
 
     Attributes:
@@ -91,7 +91,7 @@ def _around(texts: SampledTexts, line: int) -> range:
     return range(first, min(behind + BLOCK_ROWS, line + MAX_GAP, texts.size) + 1)
 
 
-def _runs_by_words(texts: SampledTexts, index: int) -> list[Run]:
+def _runs_by_words(texts: SampledTexts, index: int) -> list[LineRun]:
     """The runs of a text by the words that it shares with the first one."""
     other, text = _compared(texts)[0], _compared(texts)[index]
     fits, alike = count_shared(texts, text, other), count_shared(texts, other, other)
@@ -155,7 +155,7 @@ def has_neighbour(texts: SampledTexts, lag: int) -> NDArray[np.bool_]:
 
 def find_runs(
     lines: Sequence[int], fits: Floats, least: Floats, is_odd: NDArray[np.bool_]
-) -> list[Run]:
+) -> list[LineRun]:
     """The runs of lines that do not belong to their own ones.
 
     Args:
@@ -183,7 +183,7 @@ def find_runs(
         while lag and last + 1 < len(own) and is_odd[last + 1] and states[last + 1] == 0:
             last += 1
         if lag != 0 and lines[last] - lines[first] + 1 >= MIN_SLIP:
-            runs.append(Run(lines[first], lines[last], lag))
+            runs.append(LineRun(lines[first], lines[last], lag))
     return runs
 
 
@@ -219,7 +219,7 @@ def judge_order(
     texts: SampledTexts,
     text: SampledText,
     other: SampledText,
-    runs: Sequence[Run],
+    runs: Sequence[LineRun],
     unrelated: str = "reordered",
 ) -> Iterator[Finding]:
     """What is wrong with the order of a text's lines, if anything is.
@@ -265,12 +265,12 @@ def _size(texts: SampledTexts) -> int:
     return max(texts.size, len(texts.lines))
 
 
-def _where(texts: SampledTexts, run: Run) -> str:
+def _where(texts: SampledTexts, run: LineRun) -> str:
     is_whole = run.last - run.first + 1 >= _size(texts)
     return "all lines" if is_whole else f"lines {run.first:,} to {run.last:,}"
 
 
-def _how_far(run: Run, other: SampledText) -> str:
+def _how_far(run: LineRun, other: SampledText) -> str:
     assert run.lag
     how = "late" if run.lag < 0 else "early"
     number = f"{abs(run.lag)} line{'s' * (abs(run.lag) > 1)}"
