@@ -11,6 +11,10 @@ tokens, parameters and the word aligner. Two runs on one machine are equal to th
 
 COVPENALTY is applied in the beam, with the pair of weights that gives the best BLEU on the first
 validation sentences (``tune_on``); "…, rescoring" chooses from the lists of a beam without it.
+
+``--decode-after 5 9 13`` translates instead with the parameters that a model had after these
+epochs, as decoded and with the α that gives the best BLEU on the validation text; ``--test`` may be
+repeated, and segments are numbered through. ``SYSTEM.by_epoch.csv.gz`` has these translations.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from corpus import Bitext, Bounds, Minibatch, PieceText, make_minibatches
 from model import ADDED, FertilityPredictor, Translator, translation_loss
@@ -59,8 +64,9 @@ class Run:
 
     folder: Path
     settings: Settings
-    texts: dict[str, tuple[str, str]]
+    texts: dict[str, list[tuple[str, str]]]
     device: str = "cpu"
+    decode_after: Sequence[int] = ()
     records: dict[str, Any] = field(default_factory=dict)
     decoded: dict[str, list[list[Translation]]] = field(default_factory=dict)
     trained: dict[str, Translator] = field(default_factory=dict)
@@ -71,7 +77,10 @@ class Run:
     @cached_property
     def lines(self) -> dict[str, list[tuple[str, ...]]]:
         """The three parts of the corpora."""
-        return {part: list(read_parallel(*paths)) for part, paths in self.texts.items()}
+        return {
+            part: [line for paths in pairs for line in read_parallel(*paths)]
+            for part, pairs in self.texts.items()
+        }
 
     @cached_property
     def bitext(self) -> Bitext:
@@ -190,21 +199,27 @@ class Run:
             })  # fmt: skip
             seconds = time.monotonic() - started
             print(f"{name}: {json.dumps(epochs[-1])}, {seconds:.0f} s", file=sys.stderr)
+            write_lines(self.folder / f"{name}.epochs.jsonl", map(json.dumps, epochs))
             halving |= perplexity > before or epoch >= settings.halve_from
             rate = rate / 2 if halving else rate
             best_epoch = min(epochs, key=lambda record: float(record["valid_perplexity"]))["epoch"]
             if best_epoch == epoch:
                 kept = {key: value.clone() for key, value in model.state_dict().items()}
+            if epoch in self.decode_after:
+                torch.save(model.state_dict(), self.parameters(name, epoch))
             if epoch - best_epoch >= settings.patience:
                 break
         model.load_state_dict(kept)
         model.eval()
-        write_lines(self.folder / f"{name}.epochs.jsonl", map(json.dumps, epochs))
         found = {"epochs": len(epochs), "best epoch": best_epoch}
         self.records[name] = {
             **found,
             "valid perplexity": epochs[best_epoch - 1]["valid_perplexity"],
         }
+
+    def parameters(self, name: str, epoch: int) -> Path:
+        """The file of the parameters that a model had after an epoch."""
+        return self.folder / "private" / f"{name}.epoch{epoch}.pt"
 
     @torch.no_grad()
     def perplexity(
@@ -247,6 +262,29 @@ class Run:
         maps = attention_maps(self.bitext.test, lists)
         save(maps, self.folder / "private" / f"{system.file}.attention.npz")
 
+    def make_by_epoch(self, system: System) -> None:
+        """Train, and translate with the parameters of the chosen epochs."""
+        model, rows = self.model(system), []
+        references = [reference for _, reference in self.lines["valid"]]
+        for epoch in self.decode_after:
+            model.load_state_dict(torch.load(self.parameters(system.model, epoch)))
+            valid, test = (candidates_of(self.translate(system, p)) for p in ("valid", "test"))
+            grid = [
+                [alpha, 0.0, float(ce.score(BLEU_OF_PAPER, valid.choose(alpha, 0.0), references))]
+                for alpha in GRID
+            ]
+            alpha, _, bleu = best(grid)
+            note = {"alpha": alpha, "valid BLEU": bleu, "grid": grid}
+            self.records[f"{system.file}, epoch {epoch}"] = note
+            forms = zip(test.choose(0.0, 0.0), test.choose(alpha, 0.0), strict=True)
+            rows += [(segment, epoch, *texts) for segment, texts in enumerate(forms, 1)]
+        columns = ["segment", "epoch", "as decoded", "with α from validation"]
+        table = pd.DataFrame(sorted(rows), columns=columns)
+        packing = {"method": "gzip", "mtime": 0}
+        table.to_csv(
+            self.folder / f"{system.file}.by_epoch.csv.gz", index=False, compression=packing
+        )
+
     def tune(self, system: System) -> Penalties:
         """Choose α and β for the beam, and for rescoring the lists of a beam without penalties."""
         plain = replace(system, penalized=False)
@@ -271,8 +309,8 @@ class Run:
         self.records[system.file] = note
         return Penalties(alpha, beta)
 
-    def finish(self) -> None:
-        """Write the scores of all hypotheses, and the manifest."""
+    def write_scores(self) -> None:
+        """Write the scores of all hypotheses."""
         names = {system.file: system.name for table in TABLES.values() for system in table[::-1]}
         names |= {system.file: system.name for system in TABLES["table1"]}
         path = self.folder / "nbest_scores.csv.gz"
@@ -285,11 +323,14 @@ class Run:
                         figures = segment, rank, f"{log:.4f}", len(item.pieces), f"{penalty:.4f}"
                         rows.append(",".join(map(str, (names[file], *figures))))
             packed.write("".join(f"{row}\n" for row in rows).encode())
+
+    def write_manifest(self) -> None:
+        """Write the settings, the corpora, what was made and the machine."""
         manifest = {
             "settings": asdict(self.settings),
             "corpora": {
-                part: [{"file": Path(p).name, "sha256": file_hash(p)} for p in paths]
-                for part, paths in self.texts.items()
+                part: [{"file": Path(p).name, "sha256": file_hash(p)} for ps in pairs for p in ps]
+                for part, pairs in self.texts.items()
             },
             "made": self.records,
             "machine": {
@@ -329,11 +370,14 @@ def main() -> None:
     """Make a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     for part in ("train", "valid", "test"):
-        parser.add_argument(f"--{part}", nargs=2, required=True, metavar=("SOURCE", "TARGET"))
+        parser.add_argument(
+            f"--{part}", nargs=2, required=True, action="append", metavar=("SOURCE", "TARGET")
+        )
     parser.add_argument("--settings", type=Path, help="JSON file; default: the paper's")
     parser.add_argument("--seed", type=int, help="instead of the settings'")
     parser.add_argument("--table", default="table1", choices=TABLES)
     parser.add_argument("--system", action="append", default=[], help="only this row; repeatable")
+    parser.add_argument("--decode-after", type=int, nargs="+", default=[], metavar="EPOCH")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("-o", "--output", type=Path, required=True, help="a new folder")
     arguments = parser.parse_args()
@@ -342,13 +386,17 @@ def main() -> None:
         settings = replace(settings, seed=arguments.seed)
     if arguments.output.exists():
         parser.error(f"{arguments.output} exists; name a new folder")
-    texts = {part: tuple(getattr(arguments, part)) for part in ("train", "valid", "test")}
-    run = Run(arguments.output, settings, texts, arguments.device)
+    texts = {part: getattr(arguments, part) for part in ("train", "valid", "test")}
+    run = Run(arguments.output, settings, texts, arguments.device, arguments.decode_after)
     for system in find_systems(arguments.table, arguments.system):
-        if system.file not in run.decoded:
+        if run.decode_after:
+            run.make_by_epoch(system)
+        elif system.file not in run.decoded:
             run.make(system)
-    run.finish()
-    print(score_run(arguments.output, arguments.table))
+    run.write_manifest()
+    if not run.decode_after:
+        run.write_scores()
+        print(score_run(arguments.output, arguments.table))
 
 
 if __name__ == "__main__":
