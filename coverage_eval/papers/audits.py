@@ -82,7 +82,7 @@ def run_audits(*names: str) -> dict[str, Audit]:
     >>> [claim.verdict.value for claim in audit.claims]
     ['confirmed', 'confirmed']
     >>> audit.to_frame().columns.to_list()
-    ['claim', 'verdict', 'fact', 'printed', 'computed', 'outcome', 'holds', 'decisive']
+    ['claim', 'verdict', 'fact', 'printed', 'computed', 'outcome', 'holds', 'decisive', 'gain']
 
     Args:
         *names: Names of :data:`AUDITS`.

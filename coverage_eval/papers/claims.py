@@ -53,6 +53,8 @@ class Fact:
         holds: Whether the claim is right here; None if this cannot tell: a tie, overlapping
             intervals, or what chance alone would give.
         decisive: Whether this fact decides the claim; otherwise it is at most an exception.
+        gain: How much better the claim's side is, in points of the metric; None if the fact does
+            not compare scores.
     """
 
     what: str
@@ -61,8 +63,9 @@ class Fact:
     outcome: str
     holds: bool | None
     decisive: bool = True
+    gain: float | None = None
 
-    def to_dict(self) -> dict[str, str | bool | None]:
+    def to_dict(self) -> dict[str, str | bool | float | None]:
         """The fact as plain values."""
         values = asdict(self)
         return {"fact": values.pop("what"), **values}
@@ -106,11 +109,6 @@ class Claim:
     def described(self) -> str:
         """The claim, and whether these are our words."""
         return f"{self.text} (in our words)" if self.in_our_words else self.text
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether every decisive fact is the other way: the claim with the names exchanged."""
-        return all(fact.holds is False for fact in self.facts if fact.decisive)
 
     @property
     def exceptions(self) -> tuple[Fact, ...]:
@@ -209,10 +207,11 @@ def better(
     """
     # Figures have two digits: a difference below a millionth is rounding.
     gain = round(table.improvement(metric, ours, theirs), 6)
-    outcome = "equal" if gain == 0 else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.2f}"
+    points = f"{abs(gain):.2f}" if abs(gain) >= 0.005 else f"{abs(gain):f}".rstrip("0")
+    outcome = "equal" if gain == 0 else f"{'better' if gain > 0 else 'worse'} by {points}"
     sides = f"{ours:.2f} against {theirs:.2f}"
     printed, computed = ("", sides) if means or not table.is_printed else (sides, "")
-    return Fact(what, printed, computed, outcome, sign(gain), decisive)
+    return Fact(what, printed, computed, outcome, sign(gain), decisive, gain)
 
 
 def sign(gain: float) -> bool | None:

@@ -1,8 +1,14 @@
 """The paper's claims on your own systems and seeds: ``coverage-eval audit claims``.
 
-A claim is confirmed if it holds in so many seeds that a two-sided sign test, corrected by Holm for
-the claims, gives p < .05, and contradicted if the claim with the systems' names exchanged does. The
-test's null hypothesis is "holds in half of the trainings".
+Each comparison that decides a claim is won, lost or tied in each seed. A two-sided sign test over
+the seeds, in which ties are no evidence, says whether it is won or lost beyond chance.
+
+- A claim is confirmed if all its comparisons are won: its p-value is the largest of theirs.
+- It is contradicted if they are lost, or only one is: its p-value is Simes' (1986), which corrects
+  for the number of comparisons.
+
+Both are corrected by Holm for the claims that are tested. With few seeds, or if comparisons are
+lost in some and won in others, the claim is not decidable.
 """
 
 from __future__ import annotations
@@ -10,8 +16,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from math import comb
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import fmean, stdev
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import PathLike, file_name
@@ -26,7 +33,7 @@ from coverage_eval.core.report import (
 from coverage_eval.core.significance import holm
 from coverage_eval.core.tables import TextTable
 from coverage_eval.papers.audit_tables import SPARSE, claims_of_table1, claims_of_table2
-from coverage_eval.papers.claims import OURS, Claim, Verdict
+from coverage_eval.papers.claims import OURS, Claim, Fact, Verdict
 from coverage_eval.papers.printed import Key, PrintedCell, PrintedTable, load_table
 
 _HINT = "Name the systems of yours that count as sparse models: --sparse SYSTEM."
@@ -35,9 +42,65 @@ DATASET = "your text"
 """The name of the data set in files without that column."""
 
 
-def sign_test(more: int, seeds: int) -> float:
-    """Two-sided p-value of so many seeds for one side, if each were a coin."""
-    return min(1.0, 2 * sum(comb(seeds, k) for k in range(more, seeds + 1)) / (1 << seeds))
+def sign_test(won: int, lost: int) -> float:
+    """Two-sided p-value of so many seeds for each side, if each were a coin."""
+    from scipy.stats import binomtest  # slow to import
+
+    return float(binomtest(won, won + lost).pvalue) if won + lost else 1.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One comparison of a claim, in all seeds.
+
+    Attributes:
+        facts: The comparison in each seed.
+    """
+
+    facts: Sequence[Fact]
+
+    @property
+    def what(self) -> str:
+        """The name of the comparison."""
+        return self.facts[0].what
+
+    @property
+    def metric(self) -> str:
+        """The metric, with which the names of comparisons begin."""
+        return self.what.replace(",", ":").partition(":")[0]
+
+    @property
+    def won(self) -> int:
+        """Seeds in which it is as the claim says."""
+        return sum(fact.holds is True for fact in self.facts)
+
+    @property
+    def lost(self) -> int:
+        """Seeds in which it is the other way."""
+        return sum(fact.holds is False for fact in self.facts)
+
+    @cached_property
+    def p(self) -> float:
+        """p-value of the sign test; ties count for neither side."""
+        return sign_test(self.won, self.lost)
+
+    @property
+    def size(self) -> tuple[float, float | None]:
+        """The mean gain over seeds, and half its 95% interval by Student's t; None for one seed."""
+        gains = [fact.gain for fact in self.facts if fact.gain is not None]
+        if len(gains) < 2:
+            return fmean(gains), None
+        from scipy.stats import t  # slow to import
+
+        error = stdev(gains) / len(gains) ** 0.5
+        return fmean(gains), error * float(t.ppf(0.975, len(gains) - 1))
+
+    @property
+    def size_text(self) -> str:
+        """The size, such as ``+1.00 ± 0.20``; a small one has more digits."""
+        mean, half = self.size
+        digits = 2 if abs(mean) >= 0.005 or not mean else 1 - math.floor(math.log10(abs(mean)))
+        return f"{mean:+.{digits}f}" + ("" if half is None else f" ± {half:.{digits}f}")
 
 
 @dataclass(frozen=True)
@@ -46,11 +109,11 @@ class SeededClaim:
 
     Attributes:
         claims: The claim with its facts, for each seed.
-        p: p-value of the sign test, corrected for all claims; None if the claim was not checked.
+        p: p-value, corrected for all claims; None if the claim was not tested.
     """
 
     claims: Sequence[Claim]
-    p: float | None
+    p: float | None = None
 
     @property
     def holds(self) -> int:
@@ -58,28 +121,47 @@ class SeededClaim:
         return sum(claim.verdict is Verdict.CONFIRMED for claim in self.claims)
 
     @property
-    def opposite(self) -> int:
-        """The number of seeds in which the claim with exchanged names holds."""
-        return sum(claim.verdict is not Verdict.UNCHECKED and claim.is_reversed
-                   for claim in self.claims)  # fmt: skip
+    def fails(self) -> int:
+        """The number of seeds in which a comparison that decides it is lost."""
+        return sum(claim.verdict is Verdict.CONTRADICTED for claim in self.claims)
+
+    @cached_property
+    def comparisons(self) -> list[Comparison]:
+        """Its comparisons, those that decide and the others."""
+        facts = zip(*(claim.facts for claim in self.claims), strict=True)
+        return [Comparison(found) for found in facts if found[0].gain is not None]
+
+    @property
+    def decisive(self) -> list[Comparison]:
+        """The comparisons that decide; none if the claim cannot be tested on these figures."""
+        return [item for item in self.comparisons if item.facts[0].decisive]
+
+    @property
+    def p_won(self) -> float:
+        """p-value of "all comparisons are won"."""
+        return max(item.p if item.won > item.lost else 1.0 for item in self.decisive)
+
+    @property
+    def p_lost(self) -> float:
+        """p-value of "comparisons are lost", by Simes."""
+        p_values = sorted(item.p if item.lost > item.won else 1.0 for item in self.decisive)
+        return min(p * len(p_values) / rank for rank, p in enumerate(p_values, 1))
 
     @property
     def verdict(self) -> Verdict:
         """What the seeds say of it together."""
         if self.p is None:
-            return Verdict.UNCHECKED
+            return self.claims[0].verdict
         if self.p >= SIGNIFICANT:
             return Verdict.UNDECIDED
-        return Verdict.CONFIRMED if self.holds > self.opposite else Verdict.CONTRADICTED
+        return Verdict.CONFIRMED if self.p_won < self.p_lost else Verdict.CONTRADICTED
 
 
 def judge(by_seed: Sequence[Sequence[Claim]]) -> list[SeededClaim]:
     """Judge the claims of all seeds, which are the same claims in the same order."""
-    rows = [SeededClaim(claims, None) for claims in zip(*by_seed, strict=True)]
-    tested = [row for row in rows if row.claims[0].verdict is not Verdict.UNCHECKED]
-    raw = [sign_test(max(row.holds, row.opposite), len(row.claims)) for row in tested]
-    adjusted = iter(holm(raw))
-    return [SeededClaim(row.claims, next(adjusted)) if row in tested else row for row in rows]
+    rows = [SeededClaim(claims) for claims in zip(*by_seed, strict=True)]
+    adjusted = iter(holm([min(row.p_won, row.p_lost) for row in rows if row.decisive]))
+    return [replace(row, p=next(adjusted)) if row.decisive else row for row in rows]
 
 
 @dataclass
@@ -98,6 +180,7 @@ class OwnScores:
         Raises:
             DataError: Columns are missing, a figure is not a number or comes twice.
         """
+        metrics = {metric.lower(): metric for metric in load_table("table1").better}
         name, table = file_name(source), TextTable(source)
         names = table.names
         value = "value" if "value" in names else "score"
@@ -113,7 +196,8 @@ class OwnScores:
             raise DataError(f"{name}: no figures; each line is like csparsemax,BLEU,29.85")
         for row in rows:
             cells = dict(zip(["system", "metric", "value", *optional], row, strict=True))
-            key = (cells["system"], cells.get("dataset", DATASET), cells["metric"])
+            metric = metrics.get(cells["metric"].lower(), cells["metric"])
+            key = (cells["system"], cells.get("dataset", DATASET), metric)
             figures, shown = self.figures[cells.get("seed", name)], ",".join(key)
             if key in figures:
                 raise DataError(f"{name}: {shown}: twice for seed {cells.get('seed', name)}")
@@ -160,13 +244,33 @@ def judge_files(sources: Sequence[PathLike], sparse: Sequence[str] = ()) -> Repo
     scores = OwnScores()
     for source in sources:
         scores.add(source)
-    tables = list(scores.tables())
+    tables: dict[str, PrintedTable] = {}
+    for seed, table in zip(scores.figures, scores.tables(), strict=True):
+        if table not in tables.values():  # figures that come again are not another training
+            tables[seed] = table
+    first = next(iter(tables.values()))
     for system in sparse:
-        if system not in tables[0].systems:
+        if system not in first.systems:
             raise DataError(f"--sparse {system}: no system has this name: "
-                            f"{', '.join(tables[0].systems)}")  # fmt: skip
-    names = (*SPARSE, *sparse)
-    return _report(judge([_claims(table, names) for table in tables]), list(scores.figures))
+                            f"{', '.join(first.systems)}")  # fmt: skip
+    judged = judge([_claims(table, (*SPARSE, *sparse)) for table in tables.values()])
+    notes = [_used(first)]
+    if copies := len(scores.figures) - len(tables):
+        notes.append(f"{copies} of {len(scores.figures)} seeds repeat the figures of another one, "
+                     "and count with it as one seed.")  # fmt: skip
+    return _report(judged, list(tables), notes)
+
+
+def _used(table: PrintedTable) -> str:
+    """How much of what the paper compares is there."""
+    parts = [
+        f"{there} of {len(printed.systems)} systems of Table {printed.name[-1]}"
+        for printed in map(load_table, ("table1", "table2"))
+        if (there := len({*printed.systems} & {*table.systems}))
+    ]
+    count = len(table.datasets)
+    parts.append(f"{count} language pair{'s' * (count > 1)}")
+    return f"Judged on {', '.join(parts)}: {', '.join(table.systems)}."
 
 
 def _claims(table: PrintedTable, sparse: Sequence[str]) -> list[Claim]:
@@ -179,27 +283,48 @@ def _claims(table: PrintedTable, sparse: Sequence[str]) -> list[Claim]:
     return claims
 
 
-def _report(judged: Sequence[SeededClaim], seeds: Sequence[str]) -> Report:
+def _report(judged: Sequence[SeededClaim], seeds: Sequence[str], notes: Sequence[str]) -> Report:
     count = len(seeds)
-    rows = tuple(
-        (
+    rows = []
+    for number, row in enumerate(judged, 1):
+        claim = row.claims[0]
+        ties = count - row.holds - row.fails
+        reason = claim.unchecked or ("" if row.decisive else claim.facts[0].what)
+        rows.append((
+            number,
             row.verdict.value,
-            f"{row.holds} of {count}" if row.p is not None else "",
+            f"{row.holds} of {count}" + f", {ties} tied" * bool(ties) if row.decisive else "",
             None if row.p is None else f"{row.p:.3f}",
-            f"{row.claims[0].described}: {row.claims[0].unchecked}".removesuffix(": "),
-        )
-        for row in judged
-    )
+            ", ".join(f"{item.metric} {item.size_text}" for item in row.decisive),
+            f"{claim.described}: {reason}".removesuffix(": "),
+        ))  # fmt: skip
     tested = sum(row.p is not None for row in judged)
-    enough = next(n for n in range(1, 99) if sign_test(n, n) * max(tested, 1) < SIGNIFICANT)
-    notes = [
-        "A claim is confirmed or contradicted if p < .05: a two-sided sign test over seeds, "
-        f"corrected by Holm for the {tested} tested, which takes at least {enough} seeds.",
-        *[_HINT] * any("no sparse model" in row.claims[0].unchecked for row in judged),
-        *[OURS] * any(row.claims[0].in_our_words for row in judged),
-    ]
-    overview = Table(("verdict", "holds in", "p", "claim"), rows, notes=tuple(notes),
+    notes = list(notes)
+    if tested:
+        enough = next(n for n in range(1, 99) if sign_test(n, 0) * tested < SIGNIFICANT)
+        notes += [
+            "Confirmed: each comparison that decides is won, p < .05; contradicted: one is lost. "
+            "By a two-sided sign test over seeds, in which ties are no evidence, corrected for the "
+            f"number of claims ({tested}, which takes at least {enough} seeds), and of lost "
+            "comparisons.",
+            "Size: how much better, the mean over seeds and half its 95% interval.",
+        ]
+    notes += [_HINT] * any("no sparse model" in row.claims[0].unchecked for row in judged)
+    notes += [OURS] * any(row.claims[0].in_our_words for row in judged)
+    overview = Table(("", "verdict", "holds in", "p", "size", "claim"), rows, notes=tuple(notes),
                      formats=HUMAN_FORMATS)  # fmt: skip
+    compared = tuple(
+        (number, comparison.what, comparison.size_text, comparison.won, comparison.lost,
+         f"{comparison.p:.3f}", "" if comparison.facts[0].decisive else "exception")
+        for number, row in enumerate(judged, 1)
+        for comparison in row.comparisons
+        if comparison.facts[0].decisive or comparison.lost > comparison.won
+    )  # fmt: skip
+    comparisons = Table(
+        ("claim", "comparison", "size", "won", "lost", "p", ""), compared,
+        "Comparisons that decide, and others that are lost in more seeds than won",
+        notes=("p is not corrected here.",), formats=HUMAN_FORMATS,
+    )  # fmt: skip
     records = tuple(
         (row.claims[0].text, row.verdict.value, row.p, seed, claim.verdict.value, fact.what,
          fact.computed or fact.printed, fact.outcome,
@@ -214,10 +339,12 @@ def _report(judged: Sequence[SeededClaim], seeds: Sequence[str]) -> Report:
         "claims": [
             {"claim": row.claims[0].text, "in our words": row.claims[0].in_our_words,
              "verdict": row.verdict.value, "p": row.p, "holds in": row.holds,
-             "opposite in": row.opposite, "seeds": count, "unchecked": row.claims[0].unchecked}
+             "fails in": row.fails, "seeds": count, "unchecked": row.claims[0].unchecked,
+             "sizes": [{"comparison": item.what, "mean": item.size[0], "half_width": item.size[1]}
+                       for item in row.decisive]}
             for row in judged
         ],
         "facts": Table(header, records),
     }  # fmt: skip
-    return Report((overview, Table(header, records, formats=ROW_FORMATS), counts), values,
-                  "The paper's claims on your systems")  # fmt: skip
+    shown = (overview, *[comparisons] * bool(compared), Table(header, records, formats=ROW_FORMATS))
+    return Report((*shown, counts), values, "The paper's claims on your systems")

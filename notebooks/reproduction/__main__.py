@@ -145,7 +145,7 @@ class Results:
         return list(TABLES[self.table][1](replace(self.printed, cells=cells, is_printed=False)))
 
     def claims(self) -> Iterator[Row]:
-        """In how many seeds each claim of section 5, or its opposite, holds, and what that says."""
+        """In how many seeds each claim of section 5 holds or fails, and what that says."""
         for form, described in FORMS.items():
             kept = self.kept(form)
             for number, found in enumerate(judge([self.judge(kept[run]) for run in kept]), 1):
@@ -154,7 +154,7 @@ class Results:
                 yield {
                     **self.labels, "form": described, "claim": f"claim {number}",
                     "text": claims[0].described, "holds in": found.holds,
-                    "opposite in": found.opposite, "seeds": len(claims),
+                    "fails in": found.fails, "seeds": len(claims),
                     "with exceptions": sum(bool(c.exceptions) for c in held), "p": found.p,
                     "verdict": found.verdict.value,
                     "outcome of one seed": claims[0].facts[0].outcome * (len(claims) == 1),

@@ -45,7 +45,6 @@ def test_the_verdict_follows_from_the_facts_that_decide(facts):
         assert claim.verdict is Verdict.UNDECIDED
     else:
         assert claim.verdict is Verdict.CONFIRMED
-    assert claim.is_reversed == (set(decided) == {False})
     assert sum(fact.holds is True for fact in facts) + len(claim.exceptions) == len(facts)
 
 

@@ -89,7 +89,7 @@ def test_with_the_names_exchanged_every_confirmed_claim_is_contradicted():
     for before, after in pairs:
         if before["verdict"] == "confirmed":
             assert after["verdict"] == "contradicted"
-            assert (after["holds in"], after["opposite in"]) == (0, 8)
+            assert (after["holds in"], after["fails in"]) == (0, 8)
             assert after["p"] == before["p"]
     assert [first["verdict"] for first, _ in pairs].count("confirmed") == 3
 

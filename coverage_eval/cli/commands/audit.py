@@ -53,8 +53,9 @@ def audit(
 
     claims judges what section 5 says on your systems: --scores names a file for each seed, as
     compare -f csv writes it, or one with a column seed. All systems but the paper's sparse models
-    and those of --sparse are the others. A claim is confirmed if it holds in so many seeds that
-    p < .05.
+    and those of --sparse are the others. A sign test over seeds says which comparisons are won and
+    lost: a claim is confirmed if all that decide it are won, and contradicted if one is lost. The
+    sizes stand beside. Sentences about absent systems are not decidable.
 
     \b
     Example:
