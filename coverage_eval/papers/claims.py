@@ -231,13 +231,15 @@ def audits_report(audits: Sequence[Audit]) -> Report:
     """
     claims = [(audit.name, claim) for audit in audits for claim in audit.claims]
     doubted = [(name, claim) for name, claim in claims if claim.verdict is not Verdict.CONFIRMED]
+    held = [claim for _, claim in claims if claim.verdict is Verdict.CONFIRMED]
     doubted.sort(key=lambda item: _FAILURES.index(item[1].verdict))
     overview = Table(
         ("verdict", "audit", "claim"),
         [(claim.verdict.value, name, claim.described) for name, claim in doubted],
         notes=(
-            f"{len(claims) - len(doubted)} other claims hold. All claims and facts: "
-            "coverage-eval audit all",
+            f"{sum(not claim.in_our_words for claim in held)} other sentences of the papers hold, "
+            f"and {sum(claim.in_our_words for claim in held)} claims in our words. All claims and "
+            "facts: coverage-eval audit all",
         ),
         formats=HUMAN_FORMATS,
     )
@@ -247,11 +249,11 @@ def audits_report(audits: Sequence[Audit]) -> Report:
 def whole_report(audits: Sequence[Audit]) -> Report:
     """Every audit with its claims and all facts that do not hold, on one page."""
     claims = [(audit.name, claim) for audit in audits for claim in audit.claims]
-    counts = Counter(claim.verdict.value for _, claim in claims)
+    counts = Counter((claim.verdict, claim.in_our_words) for _, claim in claims)
     found = Table(
-        ("verdict", "claims"),
-        [(verdict.value, counts[verdict.value]) for verdict in Verdict],
-        notes=(RULE, OURS),
+        ("verdict", "the papers' sentences", "in our words"),
+        [(verdict.value, counts[verdict, False], counts[verdict, True]) for verdict in Verdict],
+        notes=(RULE, f"{OURS} Among these claims are differences that we found."),
         formats=HUMAN_FORMATS,
     )
     tables = [table for audit in audits for table in _tables_of(audit)]

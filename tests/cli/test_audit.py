@@ -9,12 +9,12 @@ from coverage_eval.papers.audits import AUDITS
 
 def test_all_audits_run(run_cli, monkeypatch):
     """Here those that are quick; tests/papers runs every audit by itself."""
-    for name in set(AUDITS) - {"table1", "table2", "figure1", "report-tables"}:
+    for name in set(AUDITS) - {"table1", "table2", "figure1", "appendix-a", "report-tables"}:
         monkeypatch.delitem(AUDITS, name)
+    # A claim that is contradicted is a finding, not a failure: the exit status is 0.
     rows = list(csv.DictReader(run_cli("audit", "-f", "csv").stdout.splitlines()))
     assert list(dict.fromkeys(row["audit"] for row in rows)) == list(AUDITS)
-    # A claim that is contradicted is a finding, not a failure: the exit status is 0.
-    assert {row["verdict"] for row in rows} >= {"confirmed", "contradicted"}
+    assert {row["verdict"] for row in rows} == {"confirmed", "contradicted", "not decidable"}
     (row,) = (row for row in rows if "METEOR: PREDICTED" in row["exceptions"])
     assert row["exceptions"] == "1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2"
     assert row["place"] == "section 5, page 374"

@@ -31,7 +31,7 @@ def audited(name: str) -> tuple[Claim, ...]:
         ("proposition1", [HOLDS] * 2),
         ("appendix-a", [FAILS, HOLDS, HOLDS]),  # the sign of eq. 9
         ("reduction", [HOLDS]),
-        ("algorithm1", [FAILS, HOLDS, FAILS, HOLDS]),
+        ("algorithm1", [FAILS, HOLDS, FAILS, Verdict.UNDECIDED, Verdict.UNCHECKED]),
         ("attention", [HOLDS] * 3),
         ("report-equations", [HOLDS, FAILS, HOLDS, HOLDS]),  # the norm in eq. 5
         ("scripts", [HOLDS] * 6),
@@ -51,10 +51,11 @@ def last_of(claim: Claim) -> list[str]:
 
 @pytest.mark.slow
 def test_the_figures_behind_them():
-    printed, _, level, linear = audited("algorithm1")
+    printed, _, level, linear, _ = audited("algorithm1")
     assert [(fact.printed, fact.computed) for fact in printed.facts] == [("200", "36")]
     assert level.facts[0].computed == "1"
-    assert [fact.computed for fact in linear.facts] == ["2.02", "2.00", "2.00"]
+    assert {fact.computed for fact in linear.facts[:-1]} == {"2.00", "2.01", "2.02"}
+    assert linear.facts[-1].holds is None
     assert audited("appendix-a")[0].facts[0].computed == "differ by at most 1.8"
     assert audited("report-equations")[1].facts[0].computed == "differ by at most 0.981"
     rep, denominator, *_, length, gradient = audited("scripts")
