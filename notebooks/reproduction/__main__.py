@@ -23,7 +23,7 @@ from systems import Settings, mean_and_half_width, ratio_of_turns
 
 from coverage_eval.core.report import SIGNIFICANT
 from coverage_eval.core.significance import holm
-from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
+from coverage_eval.papers.audit_tables import SPARSE, claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Claim, Verdict
 from coverage_eval.papers.own_systems import judge
 from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
@@ -160,6 +160,16 @@ class Results:
                     "outcome of one seed": claims[0].facts[0].outcome * (len(claims) == 1),
                 }  # fmt: skip
 
+    def beside_sparsemax(self) -> Iterator[Row]:
+        """How much better the mean of the sparse models is than sparsemax alone."""
+        for form, metric in product(FORMS, METRICS):
+            scores = self.kept(form).xs(metric, level="metric")
+            means = scores.loc[list(SPARSE)].mean()
+            gains = self.printed.improvement(metric, means, scores.loc["sparsemax"])
+            mean, half = mean_and_half_width(gains)
+            yield {"form": FORMS[form], "metric": metric, "gain": mean, "±": half,
+                   "better in": (gains > 0).sum(), "seeds": len(gains)}  # fmt: skip
+
     def exchanged(self) -> Iterator[Row]:
         """How often each claim holds at equal length if the systems' names are exchanged."""
         kept, rng = self.kept(PRIMARY), np.random.default_rng(0)
@@ -216,43 +226,102 @@ def best(scores: pd.DataFrame) -> pd.DataFrame:
     return subset.loc[best, [*labels, "system", "mean"]]
 
 
-def additive() -> Iterator[Row]:
-    """Malaviya et al., footnote 2: each measure by scoring, and additive less bilinear."""
-    bilinear, additive = (
-        pd.concat([pd.read_csv(path).set_index("metric")["score"] for path in paths], axis=1)
-        for scoring in ("bilinear", "additive")
-        if (paths := sorted(HERE.glob(f"footnote2/{scoring}-seed*/table1.csv")))
-    )
-    for metric in METRICS:
-        gain, half = mean_and_half_width(additive.loc[metric] - bilinear.loc[metric])
-        yield {"metric": metric, "bilinear": bilinear.loc[metric].mean(), "gain": gain, "±": half}
+LEARNING = (
+    ("multi30k-de-en-seed*", "softmax", "sparsemax"),
+    ("multi30k-de-en-seed*", "softmax", "constrained_sparsemax-predicted-c0.2"),
+    ("multi30k-de-en-256-seed*", "softmax", "constrained_sparsemax-predicted-c0.2"),
+    ("small-ja-en-seed*", "softmax", "sparsemax"),
+    ("small-ja-en-seed*", "softmax", "constrained_sparsemax-predicted-c0.2"),
+    ("thirteen_epochs/*-seed*", "softmax", "sparsemax"),
+    ("thirteen_epochs/*-seed*", "softmax", "constrained_sparsemax-predicted-c0.2"),
+)
+"""Folders and two models whose perplexities are compared."""
+
+RUNS = {
+    "multi30k-de-en": "German–English, 128 units",
+    "multi30k-de-en-256": "German–English, 256 units",
+    "small-ja-en": "Japanese–English, 128 units",
+    "thirteen_epochs": "German–English, 128 units, thirteen epochs",
+}
+SHORT = {"sparsemax": "sparsemax", "constrained_sparsemax-predicted-c0.2": "csparsemax"}
+
+
+def learning() -> Iterator[Row]:
+    """A model's validation perplexity over another's by epoch; above 1, the other is ahead."""
+    for pattern, slow, fast in LEARNING:
+        perplexities: dict[str, dict[str, list[float]]] = {slow: {}, fast: {}}
+        for model, by_seed in perplexities.items():
+            for path in sorted(HERE.glob(f"{pattern}/{model}.epochs.jsonl")):
+                seed = path.parent.name.rpartition("-")[2]
+                by_seed[seed] = pd.read_json(path, lines=True)["valid_perplexity"].to_list()
+        seeds = perplexities[slow].keys() & perplexities[fast].keys()
+        ratios = [np.divide(perplexities[slow][s], perplexities[fast][s]) for s in sorted(seeds)]
+        for epoch, values in enumerate(zip(*ratios, strict=True), 1):
+            yield {
+                "runs": pattern.replace("-seed*", "").replace("/*", ""), "slower": slow,
+                "faster": fast, "epoch": epoch, "ratio": np.mean(values), "lowest": min(values),
+                "highest": max(values), "seeds": len(values),
+            }  # fmt: skip
 
 
 def digits() -> Iterator[Row]:
     """Madsen et al., sections 3.3 and 4: accuracies by attention and output layer."""
     for folder, examples in DIGITS.items():
         kept = pd.read_csv(HERE / folder / "digits.csv")
-        kept["fall"] = [
-            0.0 - pd.read_json(HERE / f"{folder}/{row.attention}/seed-{row.seed}/epochs.jsonl",
-                          lines=True)["symbols"].diff().min() for row in kept.itertuples()
+        logs = [
+            pd.read_json(HERE / f"{folder}/{row.attention}/seed-{row.seed}/epochs.jsonl",
+                         lines=True)["symbols"] for row in kept.itertuples()
         ]  # fmt: skip
-        ahead = kept.pivot(index="seed", columns="attention", values="symbols").diff(axis=1)
+        kept["fall"] = [0.0 - symbols.diff().min() for symbols in logs]
+        kept["best"] = [symbols.max() for symbols in logs]
+        ahead, ahead_at_best = (
+            kept.pivot(index="seed", columns="attention", values=value).diff(axis=1)
+            for value in ("symbols", "best")
+        )
         for name, subset in kept.groupby("attention", sort=False):
             mean, half = mean_and_half_width(subset["symbols"])
             yield {
                 "folder": folder, "examples": examples, "attention": name,
                 "symbols right, %": mean, "±": half, "numbers right, %": subset["numbers"].mean(),
+                "symbols right at the best step, %": subset["best"].mean(),
                 "letters attended": subset["attended"].mean(),
                 "smallest fall": subset["fall"].min(),
                 "largest fall": subset["fall"].max(), "seeds": len(subset),
                 "sparsemax ahead in": (ahead["sparsemax"] > 0).sum(),
+                "ahead at the best step in": (ahead_at_best["sparsemax"] > 0).sum(),
             }  # fmt: skip
 
 
+def planned() -> Row:
+    """The verdict of ``thirteen_epochs/plan.md``."""
+    table = pd.read_csv(HERE / "tables/by_epoch.csv", dtype={"epoch": str})
+    subset = table[
+        (table["systems"] == "sparsemax against softmax") & (table["metric"] == "BLEU")
+        & (table["form"] == "with α from validation") & (table["test set"] == "both")
+    ].set_index("epoch")  # fmt: skip
+    deciding, seeds = subset.loc[["13", "kept"]], int(subset["seeds"].iloc[0])
+    verdict = Verdict.UNDECIDED
+    if seeds >= MIN_SEEDS:
+        if (deciding["gain"] > deciding["±"]).all():
+            verdict = Verdict.CONFIRMED
+        elif (deciding["gain"] < -deciding["±"]).any():
+            verdict = Verdict.CONTRADICTED
+    return {"verdict": verdict.value, "seeds": seeds}
+
+
 def output_layer() -> Row:
-    """Madsen et al., section 4: symbols right with sparsemax in the output layer, less softmax."""
-    files = (HERE / f"output_layer/{layer}/digits.csv" for layer in ("sparsemax", "softmax"))
-    gains = np.subtract(*(pd.read_csv(path)["symbols"] for path in files))
+    """Madsen et al., section 4: symbols right with sparsemax in the output layer, less softmax.
+
+    Each at the best validation step of its training.
+    """
+    best = [
+        pd.Series([
+            pd.read_json(path, lines=True)["symbols"].max()
+            for path in sorted(HERE.glob(f"output_layer/{layer}/*/seed-*/epochs.jsonl"))
+        ])
+        for layer in ("sparsemax", "softmax")
+    ]  # fmt: skip
+    gains = np.subtract(*best)
     return {"trainings": len(gains), "at least as many in": (gains >= 0).sum(),
             "smallest gain": gains.min(), "largest gain": gains.max()}  # fmt: skip
 
@@ -286,9 +355,11 @@ def tables() -> dict[str, pd.DataFrame]:
         "best": best(scores[scores["corpus"].isin([r.labels["corpus"] for r in complete])]),
         "lengths": first.lengths(),
         "orders": second.orders(),
-        "additive": additive(),
+        "beside_sparsemax": first.beside_sparsemax(),
+        "learning": learning(),
         "digits": digits(),
         "output_layer": [output_layer()],
+        "planned": [planned()],
         "timing": timing(),
     }
     return {name: pd.DataFrame(rows) for name, rows in produced.items()}
@@ -324,10 +395,15 @@ def blocks(produced: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     counts = counts.loc[primary.index, list(FORMS.values())]
     counts["p"] = primary["p"].map("{:.3f}".format)
     counts["verdict"] = "**" + primary["verdict"] + "**"
+    learnt = produced["learning"]
+    names = learnt["runs"].map(RUNS) + ": softmax over " + learnt["faster"].map(SHORT)
+    learnt = learnt.assign(runs=names, ratio=learnt["ratio"].map("{:.2f}".format))
+    learnt = learnt.pivot(index="runs", columns="epoch", values="ratio").loc[names.unique()]
     first = best[best["table"] == "Table 1"].pivot(index="form", columns="metric", values="system")
     return {
         **{title: beside_print(scores, title) for title, _ in TABLES.values()},
         "claims": in_markdown(counts.rename_axis("claim: seeds in which it holds").reset_index()),
+        "learning": in_markdown(learnt.reset_index()),
         "best": in_markdown(first.loc[list(FORMS.values()), METRICS].reset_index()),
     }
 

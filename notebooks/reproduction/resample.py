@@ -32,11 +32,9 @@ COMPARED = ("csparsemax against sparsemax", "csparsemax against csoftmax",
             "csparsemax against softmax", "sparse models against others")  # fmt: skip
 
 
-def resampled_scores(counted: Result, metric: Metric) -> Floats:
+def resampled_scores(counted: Result, name: str, metric: Metric) -> Floats:
     """Scores [1 + draws, systems]; the first are of the whole test set."""
-    first, *others = (
-        counted.statistics_of(metric.presentation.name, system) for system in counted.systems
-    )
+    first, *others = (counted.statistics_of(name, system) for system in counted.systems)
     size = len(first)
     resamples = np.random.default_rng(0).multinomial(size, [1 / size] * size, DRAWS)
     weights = np.concatenate([np.ones((1, size)), resamples])
@@ -79,7 +77,7 @@ def rows(runs: Sequence[Path], ref: Path, src: Path, model: Path) -> Iterator[tu
                 counted.append(count(outputs, references, sources, metrics))
             for name, metric in metrics.items():
                 scores, lower = (
-                    [resampled_scores(c, metric) for c in counted],
+                    [resampled_scores(c, name, metric) for c in counted],
                     better[name] == "lower",
                 )
                 for comparison in COMPARED:

@@ -178,8 +178,8 @@ def read_texts(run: Path, *paths: Path) -> list[list[str]]:
 
 
 def count(
-    outputs: Mapping[str, Sequence[str]], references: Sequence[str], sources: Sequence[str],
-    metrics: Mapping[str, Metric],
+    outputs: Mapping[str, Sequence[str]], references: Sequence[str],
+    sources: Sequence[str] | None, metrics: Mapping[str, Metric],
 ) -> Result:  # fmt: skip
     """The statistics of all outputs by all metrics."""
     texts = Texts.from_lists(outputs, [references], sources)
