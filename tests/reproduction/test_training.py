@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -130,9 +131,9 @@ def test_byte_pairs_split_and_join_again():
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> list[Path]:
-    """Two runs of three systems on some sentences of the Tanaka corpus."""
-    folder = tmp_path_factory.mktemp("runs")
+def texts(tmp_path_factory) -> list[str]:
+    """Options for some sentences of the Tanaka corpus, and small settings."""
+    folder = tmp_path_factory.mktemp("texts")
     texts = []
     for part, first, last in (("train", 0, 250), ("valid", 250, 270), ("test", 270, 300)):
         names = [str(folder / f"{part}.{side}") for side in ("ja", "en")]
@@ -143,17 +144,25 @@ def runs(tmp_path_factory) -> list[Path]:
         texts += [f"--{part}", *names]
     settings = {**json.loads((SCRIPTS / "tiny.json").read_text("utf-8")), "epochs": 2, "hidden": 16}
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    outputs = []
-    for number in range(2):
-        run = folder / f"run{number}"
-        command = [sys.executable, SCRIPTS / "train.py", *texts, "-o", run]
-        command += ["--settings", folder / "settings.json"]
-        for system in ("softmax", "softmax + COVPENALTY", "csparsemax"):
-            command += ["--system", system]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        assert "csparsemax" in done.stdout
-        outputs.append(run)
+    return [*texts, "--settings", str(folder / "settings.json")]
+
+
+def train(*options: object) -> str:
+    """What train.py prints."""
+    command = [sys.executable, SCRIPTS / "train.py", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def runs(texts, tmp_path_factory) -> list[Path]:
+    """Two runs of three systems."""
+    outputs = [tmp_path_factory.mktemp("runs") / f"run{number}" for number in range(2)]
+    for run in outputs:
+        systems = ("softmax", "softmax + COVPENALTY", "csparsemax")
+        options = [word for system in systems for word in ("--system", system)]
+        assert "csparsemax" in train(*texts, *options, "-o", run)
     return outputs
 
 
@@ -183,3 +192,28 @@ def test_a_run_has_its_tables_translations_and_bounded_attention(runs):
         for item, text in zip(maps, texts, strict=True):
             np.testing.assert_allclose(item.weights.sum(axis=1), 1, atol=1e-3)
             assert "".join(item.hypothesis_words).replace("@@", "") == text.replace(" ", "")
+
+
+def test_chosen_epochs_translate_with_their_parameters(texts, runs, tmp_path):
+    """The best epoch gives the translations of a whole run, and two test sets give them twice."""
+    run = tmp_path / "run"
+    again = ["--test", *texts[texts.index("--test") + 1 :][:2]]
+    train(*texts, *again, "--system", "softmax", "--decode-after", "1", "2", "-o", run)
+    made = [json.loads((x / "manifest.json").read_text("utf-8"))["made"] for x in (run, runs[0])]
+    assert made[0]["softmax"] == made[1]["softmax"]
+    best = made[0]["softmax"]["best epoch"]
+    table = pd.read_csv(run / "softmax.by_epoch.csv.gz", na_filter=False)
+    assert len(table) == 2 * 2 * 30
+    parameters = [torch.load(run / f"private/softmax{name}.pt")["output.weight"]
+                  for name in ("", f".epoch{best}", f".epoch{3 - best}")]  # fmt: skip
+    assert torch.equal(parameters[0], parameters[1])
+    assert not torch.equal(parameters[0], parameters[2])
+    chosen = table[table["epoch"] == best]
+    expected = list(read_segments(runs[0] / "softmax.test.hyp.gz"))
+    assert chosen["as decoded"].to_list() == 2 * expected
+    grid = made[0][f"softmax, epoch {best}"]
+    if grid["alpha"] == 1:
+        normalized = list(read_segments(runs[0] / "softmax.test.normalized.hyp.gz"))
+        assert chosen["with α from validation"].to_list() == 2 * normalized
+    epochs = [(x / "softmax.epochs.jsonl").read_text("utf-8") for x in (run, runs[0])]
+    assert epochs[0] == epochs[1]
