@@ -29,7 +29,7 @@ checks_option = option(
 signature_option = option(
     "--signature", is_flag=True, group="Output",
     help="Print signatures, too: they list every setting that affects a score. Files and JSON "
-    "always have them.",
+    "always have them, LaTeX at least as comments.",
 )  # fmt: skip
 
 jobs_option = option(

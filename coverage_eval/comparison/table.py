@@ -179,13 +179,15 @@ class Comparison:
         values = np.array(figures, dtype=np.float64).reshape(len(self.rows), -1)
         return pd.DataFrame(values, index=pd.Index(self.rows, name="system"), columns=columns)
 
-    def to_latex(self, width: int = 2) -> str:
+    def to_latex(self, width: int = 2, *, signatures: bool = True) -> str:
         """A LaTeX table in booktabs style.
 
         Args:
             width: Digits after the decimal point.
+            signatures: Whether the signatures are printed below; otherwise they are comments,
+                because they take much of a column.
         """
-        return render(comparison_report(self), "latex", digits=width)
+        return render(comparison_report(self), "latex", digits=width, signatures=signatures)
 
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw differences from the baseline with their intervals, a panel for each metric.
@@ -330,7 +332,10 @@ def comparison_table(comparison: Comparison) -> Table:
     dashes = ["–"] * len(comparison.result.refused)
     rows: list[tuple[Cell, ...]] = []
     for system, cells in comparison.rows.items():
-        scores = (_score_cell(cell, metrics[name]) for name, cell in cells.items())
+        scores = (
+            replace(_score_cell(cell, metrics[name]), best=_is_bold(comparison, name, system))
+            for name, cell in cells.items()
+        )
         rows.append((system, *scores, *dashes))
     return Table(
         (
@@ -340,6 +345,21 @@ def comparison_table(comparison: Comparison) -> Table:
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
+
+
+def _is_bold(comparison: Comparison, metric: str, system: str) -> bool:
+    """Whether a figure is the best, and a test, if there was one, tells it from the next."""
+    if not comparison.rows[system][metric].best:
+        return False
+    tests = comparison.tests.by_metric.get(metric)
+    if not tests:
+        return True
+    ranked = sorted(
+        (other for other in comparison.rows if other != system),
+        key=lambda other: float(comparison.rows[other][metric].score),
+        reverse=comparison.result.metrics[metric].higher_is_better is True,
+    )
+    return tests[frozenset((system, ranked[0]))].adjusted < SIGNIFICANT
 
 
 def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:

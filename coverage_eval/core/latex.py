@@ -43,7 +43,7 @@ def latex(report: Report, style: Style) -> Iterator[str]:
         if not table.header:
             yield escape_latex(" ".join([table.title, *table.notes])) + r"\par"
         elif table.title or table.caption:
-            yield from _float(table, style.digits)
+            yield from _float(table, style)
         else:
             yield from _tabular(table, style.digits)
             yield from (f"% {escape_controls(line)}" for line in (*table.notes, *table.signatures))
@@ -53,8 +53,12 @@ _COLUMN = 42
 """Characters that fit a column of a two-column page, 3.25 inches of 11 points."""
 
 
-def _float(table: Table, digits: int) -> Iterator[str]:
-    """A table with caption and label; a wide one spans both columns of a two-column page."""
+def _float(table: Table, style: Style) -> Iterator[str]:
+    """A table with caption and label; a wide one spans both columns of a two-column page.
+
+    Signatures are printed below, or comments.
+    """
+    digits = style.digits
     first = table.caption or f"{table.title}."
     caption = [first, *legend(table, star=False), *table.notes]
     name = re.sub("[^a-z0-9]+", "-", first.lower()).strip("-")
@@ -63,7 +67,9 @@ def _float(table: Table, digits: int) -> Iterator[str]:
     yield from _tabular(table, digits)
     yield rf"\caption{{{escape_latex(' '.join(caption))}}}"
     yield rf"\label{{tab:{name}}}"
-    if table.signatures:
+    if not style.signatures:
+        yield from (f"% {escape_controls(signature)}" for signature in table.signatures)
+    elif table.signatures:
         yield r"\par\smallskip\raggedright\tiny\ttfamily"
         for signature in table.signatures:  # a line may end after each of its settings
             yield r"\textbar\allowbreak{}".join(map(escape_latex, signature.split("|"))) + r"\par"

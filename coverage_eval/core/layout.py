@@ -80,7 +80,9 @@ def legend(table: Table, *, star: bool = True, bold: bool = True) -> list[str]:
     if star and "significant" in kinds:
         sentences.append(f"*: p < {SIGNIFICANT:g}.")
     if bold and "best" in kinds:
-        sentences.append("Bold: best figure.")
+        cells = (cell for row in table.rows for cell in row)
+        tested = any(isinstance(cell, ScoreCell) and cell.p is not None for cell in cells)
+        sentences.append(f"Bold: best figure{', told from the next by a test' * tested}.")
     return [" ".join(sentences)] if sentences else []
 
 

@@ -201,7 +201,7 @@ class Style:
     Attributes:
         digits: Digits after the decimal point in the formats for people.
         width: Width that text must fit; None for lines of any length.
-        signatures: Whether text has signatures.
+        signatures: Whether text has signatures, and LaTeX more than comments of them.
         as_is: Whether TSV has hidden characters as they are, for programs that read the texts.
         is_terminal: Whether a person reads it in a window, and no program.
         console: A :class:`rich.console.Console` that text is coloured for; None for no colours.
