@@ -357,7 +357,7 @@ def _is_bold(comparison: Comparison, metric: str, system: str) -> bool:
     ranked = sorted(
         (other for other in comparison.rows if other != system),
         key=lambda other: float(comparison.rows[other][metric].score),
-        reverse=comparison.result.metrics[metric].higher_is_better is True,
+        reverse=comparison.result.metrics[metric].presentation.higher_is_better is True,
     )
     return tests[frozenset((system, ranked[0]))].adjusted < SIGNIFICANT
 

@@ -68,7 +68,7 @@ def rows(draws: Draws) -> Iterator[dict[str, object]]:
         seeds = sorted(seed for system, seed in ended if system == one and (other, seed) in ended)
         if not seeds:
             continue
-        sign = 1 if METRICS[name].higher_is_better else -1
+        sign = 1 if METRICS[name].presentation.higher_is_better else -1
         gains = {}
         for test, epoch in product(tests, epochs):
             by_seed = [

@@ -67,7 +67,9 @@ def rows(runs: Sequence[Path], ref: Path, src: Path, model: Path) -> Iterator[tu
     """A row for each form, comparison and metric."""
     better, systems = load_table("table1").better, [s.name for s in TABLES["table1"]]
     with Aligner.load(model) as aligner:
-        metrics = {m.name: m for m in table_metrics(aligner) if m.name in better}
+        metrics = {
+            m.presentation.name: m for m in table_metrics(aligner) if m.presentation.name in better
+        }
         for form, described in FORMS.items():
             counted = []
             for run in runs:
