@@ -309,6 +309,23 @@ def planned() -> Row:
     return {"verdict": verdict.value, "seeds": seeds}
 
 
+def validation() -> Iterator[Row]:
+    """BLEU of the validation text by epoch, with the α chosen on it: sparsemax less softmax."""
+    bleu: dict[str, dict[str, Any]] = {}
+    for path in sorted(HERE.glob("thirteen_epochs/*-seed*/manifest.json")):
+        system, _, seed = path.parent.name.partition("-seed")
+        bleu.setdefault(seed, {})[system] = json.loads(path.read_text("utf-8"))["made"]
+    for epoch in (5, 9, 13):
+        gains = [
+            made["sparsemax"][f"sparsemax, epoch {epoch}"]["valid BLEU"]
+            - made["softmax"][f"softmax, epoch {epoch}"]["valid BLEU"]
+            for made in bleu.values()
+            if {"sparsemax", "softmax"} <= made.keys()
+        ]
+        by_seed = " and ".join(f"{gain:+.2f}" for gain in gains).replace("-", "−")
+        yield {"epoch": epoch, "gain": np.mean(gains), "by seed": by_seed}
+
+
 def output_layer() -> Row:
     """Madsen et al., section 4: symbols right with sparsemax in the output layer, less softmax.
 
@@ -360,6 +377,7 @@ def tables() -> dict[str, pd.DataFrame]:
         "digits": digits(),
         "output_layer": [output_layer()],
         "planned": [planned()],
+        "validation": validation(),
         "timing": timing(),
     }
     return {name: pd.DataFrame(rows) for name, rows in produced.items()}

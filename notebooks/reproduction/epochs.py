@@ -90,7 +90,7 @@ def rows(draws: Draws) -> Iterator[dict[str, object]]:
                     "test set": test, "epoch": epoch, "gain": mean, "±": half,
                     "better in": (array[:, 0] > 0).sum(), "seeds": len(seeds),
                     "segments, low": low, "segments, high": high,
-                    "by seed": " ".join(f"{gain:+.2f}" for gain in array[:, 0]),
+                    "by seed": " and ".join(f"{x:+.2f}" for x in array[:, 0]).replace("-", "−"),
                 }  # fmt: skip
 
 
