@@ -50,7 +50,7 @@ def sign_test(won: int, lost: int) -> float:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SeededFact:
     """One comparison of a claim, in all seeds.
 
     Attributes:
@@ -126,13 +126,13 @@ class SeededClaim:
         return sum(claim.verdict is Verdict.CONTRADICTED for claim in self.claims)
 
     @cached_property
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> list[SeededFact]:
         """Its comparisons, those that decide and the others."""
         facts = zip(*(claim.facts for claim in self.claims), strict=True)
-        return [Comparison(found) for found in facts if found[0].gain is not None]
+        return [SeededFact(found) for found in facts if found[0].gain is not None]
 
     @property
-    def decisive(self) -> list[Comparison]:
+    def decisive(self) -> list[SeededFact]:
         """The comparisons that decide; none if the claim cannot be tested on these figures."""
         return [item for item in self.comparisons if item.facts[0].decisive]
 

@@ -306,7 +306,7 @@ def planned() -> Row:
             verdict = Verdict.CONFIRMED
         elif (deciding["gain"] < -deciding["±"]).any():
             verdict = Verdict.CONTRADICTED
-    return {"verdict": verdict.value, "seeds": seeds}
+    return {"verdict": verdict.value + " yet" * (seeds < MIN_SEEDS), "seeds": seeds}
 
 
 def validation() -> Iterator[Row]:

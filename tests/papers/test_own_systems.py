@@ -14,7 +14,7 @@ from coverage_eval.core.errors import DataError
 from coverage_eval.core.formats import FORMATS, render
 from coverage_eval.papers.audit_tables import claims_of_table1
 from coverage_eval.papers.claims import Verdict, better
-from coverage_eval.papers.own_systems import Comparison, judge, judge_files, sign_test
+from coverage_eval.papers.own_systems import SeededFact, judge, judge_files, sign_test
 from coverage_eval.papers.printed import PrintedCell, load_table
 from tests.conftest import ROOT
 
@@ -131,7 +131,7 @@ def test_a_comparison_over_seeds_by_hand():
     """Gains 1, 2, 3, 0 and -1: 3 won, 1 lost, 1 tied; 1 ± 2.776 · √(2.5 / 5)."""
     facts = [better(load_table("table1"), "BLEU", "BLEU: a, b", 30.0 + gain, 30.0, decisive=True)
              for gain in (1, 2, 3, 0, -1)]  # fmt: skip
-    comparison = Comparison(facts)
+    comparison = SeededFact(facts)
     assert (comparison.won, comparison.lost) == (3, 1)
     assert comparison.p == pytest.approx(2 * (4 + 1) / 2**4)
     mean, half = comparison.size
