@@ -28,6 +28,12 @@ _NEED_MODELS = ("flores101", "flores200")
 TOKENIZERS = ("none", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", *_NEED_MODELS)
 """The names of tokenisers, as sacreBLEU has them; ``none`` splits at white space only."""
 
+ASCII = "ascii"
+"""The name of what splits at ASCII white space only, as aligners do. It is nobody's choice: links
+that were made elsewhere are of these tokens."""
+
+_ASCII_TOKEN = re.compile(r"[^ \t\n\r\v\f]+")
+
 Span: TypeAlias = "tuple[int, int]"
 """Characters of a text: the position of the first, from 0, and the position behind the last."""
 
@@ -85,7 +91,7 @@ def tokenize(segment: Segment) -> Sequence[str]:
     """Split a segment at Unicode white space; a list of tokens is returned unchanged.
 
     White space is what :meth:`str.split` takes for it, as in sacreBLEU: no-break, thin and
-    ideographic spaces and line breaks, too. No other function here decides what separates words.
+    ideographic spaces and line breaks, too. Only links that were made elsewhere have another rule.
 
     >>> tokenize("a  b\\tc\\u00a0d\\u3000e ")
     ['a', 'b', 'c', 'd', 'e']
@@ -129,16 +135,18 @@ class Tokenizer:
 
     def __post_init__(self) -> None:
         require_flag("lowercase", self.lowercase)
-        if self.name not in TOKENIZERS:
+        if self.name not in (*TOKENIZERS, ASCII):
             raise ValueError(f"unknown tokenizer {self.name!r}; one of {', '.join(TOKENIZERS)}")
         if self.stem < 0:
             raise ValueError(f"stem is a number of letters, not {self.stem}")
-        if self.name != "none":
+        if self.name not in {"none", ASCII}:
             _ = self._function  # fails before any text is read if a package is missing
 
     def __call__(self, segment: Segment) -> Sequence[str]:
         """The tokens of a segment; a list of tokens is joined with spaces and tokenised again."""
-        if self.name != "none":
+        if self.name == ASCII and isinstance(segment, str):
+            segment = _ASCII_TOKEN.findall(segment)
+        if self.name not in {"none", ASCII}:
             text = segment_text(segment)
             tokens = tokenize(self._function(text.lower() if self.lowercase else text))
         elif not self.lowercase:

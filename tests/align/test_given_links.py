@@ -106,6 +106,25 @@ def test_links_in_memory_of_any_kind(kind):
     )
 
 
+def test_given_links_count_words_as_aligners_do(tmp_path):
+    """fast_align has one word where a no-break space stands; five of the six others are linked."""
+    source = "12\u00a0000 Leute waren hier , sagte Anna"
+    target = "12,000 people were here , said Anna"
+    every = [[(n, n) for n in range(7)]]
+    lost = write(tmp_path / "hyp", [[(n, n) for n in range(5)] + [(6, 5)]])
+    hypothesis = "12,000 people were here , Anna"
+    texts, aligner = ([hypothesis], [target], [source]), Aligner.from_links(every, lost)
+    metric = ce.DROP(aligner, denominator="source")
+    assert metric.corpus_score(texts[0], [texts[1]], texts[2]).score == pytest.approx(100 / 7)
+    (mark,) = metric.evidence(hypothesis, target, source)
+    assert mark.text == "sagte"
+    assert ce.drop(*texts, aligner, stopwords=ce.StopWords(["sagte"])).score == 0
+    assert "|tok:ascii|" in str(ce.drop(*texts, aligner).signature)
+    by_unicode = Aligner.from_links([[(n, n) for n in range(8)]], lost)
+    with pytest.raises(DataError, match="spaces of Unicode, as 'align apply' does"):
+        ce.drop(*texts, by_unicode)
+
+
 def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
     (tmp_path / "ref").write_text("<doc>\n1-0\n0-0\n")
     aligner = Aligner.from_links(tmp_path / "ref", [[(0, 0)], [(0, 0)], []])
