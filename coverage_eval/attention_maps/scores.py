@@ -1,14 +1,16 @@
 """Scores of attention maps: coverage and dispersion, and their tables.
 
 Each score of coverage or dispersion maps an array ``[T, S]``, usually without EOS row and column,
-to one number. cov_j = Σ_i α_ij is the total attention that source word j gets. If the source is
-empty (S = 0), penalties and shares are 0; if the hypothesis is (T = 0), every cov_j is 0. The
-entropy of a row or column without weight counts as 0. No score is ever NaN or infinite.
+to one number. cov_j = Σ_i α_ij is the total attention that source word j gets. A blank source
+(S = 0) has no scores, and counts for nothing in a corpus. For a blank hypothesis (T = 0), every
+cov_j is 0, and scores of the words that it lacks are undefined. The entropy of a row or column
+without weight counts as 0.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.lists import DiskList
 from coverage_eval.core.score import Signature
 
@@ -31,8 +33,8 @@ class MapScore:
 
     Attributes:
         summary: One line of help.
-        function: Computes it from weights ``[T, S]``.
-        corpus: Whether a corpus gets the mean over its segments, or the sum.
+        function: Computes it from weights ``[T, S]``; NaN where it is undefined.
+        corpus: Whether a corpus gets the mean over the segments that have the score, or the sum.
     """
 
     summary: str
@@ -112,11 +114,11 @@ def wass_to_unif(attention: Weights) -> float:
     """Distance ½ Σ_j |m_j − 1/S| of the mean row m from the uniform distribution, from 0 to 1.
 
     Guerreiro et al. (2023); stopes, optimal_transport_scoring.py. m is normalised to sum to 1; the
-    distance is 0 if there is no weight at all.
+    distance is undefined if there is no weight at all.
     """
     total = attention.sum()
     if total == 0:
-        return 0.0
+        return math.nan
     mean_row = attention.sum(axis=0) / total
     return float(0.5 * np.abs(mean_row - 1 / attention.shape[1]).sum())
 
@@ -132,14 +134,14 @@ def support_size(attention: Weights) -> float:
 
 
 def _mean(values: NDArray[Any]) -> float:
-    """The mean, 0 of nothing; + 0.0 makes 0 of −0, which would print as a penalty."""
-    return float(values.mean()) + 0.0 if values.size else 0.0
+    """The mean, NaN of nothing; + 0.0 makes 0 of −0, which would print as a penalty."""
+    return float(values.mean()) + 0.0 if values.size else math.nan
 
 
 def _mean_entropy(rows: Weights) -> float:
     """Mean entropy of normalised rows; rows without weight count as 0."""
     if rows.size == 0:
-        return 0.0
+        return math.nan
     sums = rows.sum(axis=1, keepdims=True)
     shares = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
     logs = np.log(shares, out=np.zeros_like(rows), where=shares > 0)
@@ -173,14 +175,14 @@ class SegmentScores:
     """The scores of one segment and the coverage of its source words, without EOS.
 
     Attributes:
-        values: Score by name.
+        values: Score by name; None where it is undefined, as for a blank source.
         words: The source words.
         coverage: Total attention that each of them gets.
         over: Positions from 0 of over-attended source words.
         under: Positions from 0 of under-attended source words.
     """
 
-    values: Mapping[str, float]
+    values: Mapping[str, float | None]
     words: tuple[str, ...]
     coverage: tuple[float, ...]
     over: tuple[int, ...]
@@ -193,12 +195,13 @@ class ScoreTable:
 
     Attributes:
         segments: One item per segment, kept on disk.
-        corpus: Score by name: the mean over segments, or the sum. Empty without segments.
+        corpus: Score by name: the mean over the segments that have it, or the sum; None if none
+            has it. Empty without segments.
         signature: Every setting that affects the scores.
     """
 
     segments: Sequence[SegmentScores]
-    corpus: dict[str, float]
+    corpus: dict[str, float | None]
     signature: Signature
 
 
@@ -226,26 +229,36 @@ def score_table(maps: Sequence[AttentionMap], names: Sequence[str] = tuple(SCORE
 
     Raises:
         DataError: A name is unknown.
+
+    Warns:
+        CorpusWarning: Segments have no source words, and count for nothing.
     """
     if unknown := [name for name in names if name not in SCORES]:
         raise DataError(f"score {unknown[0]!r} is not one of {', '.join(SCORES)}")
     segments = DiskList(_score_segment(item, names) for item in maps)
-    columns = np.array([[*segment.values.values()] for segment in segments]).T
-    corpus = {
-        name: float(column.sum() if SCORES[name].corpus == "sum" else column.mean())
-        for name, column in zip(names, columns, strict=len(segments) > 0)
-    }
+    corpus = {name: _of_corpus(name, segments) for name in names} if segments else {}
+    if blank := sum(not segment.words for segment in segments):
+        message = f"of {len(segments)} segments have no source words, and count for nothing"
+        warnings.warn(f"{blank} {message}", CorpusWarning, stacklevel=2)
     first = maps[0] if maps else AttentionMap(np.zeros((0, 0)))
     settings = {"over": OVER, "under": UNDER, "with_eos": False}
     signature = Signature.of("attention", level=first.level, **dict(first.chosen), **settings)
     return ScoreTable(segments, corpus, signature)
 
 
+def _of_corpus(name: str, segments: Sequence[SegmentScores]) -> float | None:
+    values = [value for segment in segments if (value := segment.values[name]) is not None]
+    if not values:
+        return None
+    return math.fsum(values) / (1 if SCORES[name].corpus == "sum" else len(values))
+
+
 def _score_segment(item: AttentionMap, names: Sequence[str]) -> SegmentScores:
     weights = item.word_weights
     received = coverage(weights)
+    values = {name: SCORES[name].function(weights) if received.size else math.nan for name in names}
     return SegmentScores(
-        values={name: SCORES[name].function(weights) for name in names},
+        values={name: None if math.isnan(value) else value for name, value in values.items()},
         words=item.source_words,
         coverage=tuple(received.tolist()),
         over=tuple(np.flatnonzero(received > OVER).tolist()),

@@ -12,11 +12,8 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
 from coverage_eval.attention_maps import AttentionMap, scores
-from coverage_eval.attention_maps.scores import (
-    SCORES,
-    score_maps,
-    score_table,
-)
+from coverage_eval.attention_maps.scores import SCORES, score_maps, score_table
+from coverage_eval.core.errors import CorpusWarning
 
 # Three target words × four source words, whose coverage is 1.75, 0.75, 0.5 and 0.
 A = np.array([[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.25, 0.5, 0.25, 0]])
@@ -89,36 +86,40 @@ def test_zeros_and_support_size():
     assert scores.support_size(A) == 7 / 3
 
 
+@pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 @pytest.mark.parametrize("weights", EMPTY, ids=lambda w: str(w.shape))
-def test_empty_maps_have_the_documented_scores(weights):
-    values = score_maps([AttentionMap(weights)])[0].values
-    ignored = float(weights.shape == (0, 3))  # words, but no attention to them
-    zero = {
-        "mean_coverage", "over_attended", "ap_in", "ap_out", "wass_to_unif", "zeros",
-        "support_size", "summary_penalty",
+def test_a_blank_source_has_no_scores_and_a_blank_hypothesis_no_words_to_score(weights):
+    (segment,) = score_maps([AttentionMap(weights)])
+    if weights.shape[1] == 0:
+        assert {*segment.values.values()} == {None}
+        return
+    assert {name: value for name, value in segment.values.items() if value is not None} == {
+        "mean_coverage": 0, "over_attended": 0, "under_attended": 3, "summary_penalty": 0,
+        "cdp_code": pytest.approx(-math.log(2)), "undertranslated_max": 1, "undertranslated_sum": 1,
     }  # fmt: skip
-    assert {name for name in zero if values[name] != 0} == set()
-    assert values["under_attended"] == 3 * ignored
-    for name in ("undertranslated_max", "undertranslated_sum"):
-        assert values[name] == ignored
-    assert values["cdp_code"] == pytest.approx(-ignored * math.log(2))
-    assert values["confidence"] == pytest.approx(math.exp(-0.05 * (ignored * math.log(2)) ** 2))
 
 
+@pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 @given(rectangles)
-def test_no_score_is_ever_nan_or_infinite(weights):
+def test_no_score_of_words_is_ever_nan_or_infinite(weights):
     item = AttentionMap(weights, src_eos=weights.shape[1] > 1)
     values = score_maps([item])[0].values
-    assert all(map(math.isfinite, values.values())), values
+    known = [value for value in values.values() if value is not None]
+    assert all(map(math.isfinite, known)), values
+    if item.word_weights.any():
+        assert len(known) == len(SCORES)
 
 
+@pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
 @given(rectangles, st.randoms(use_true_random=False))
 def test_scores_do_not_depend_on_the_order_of_words(weights, random):
     rng = np.random.default_rng(weights.size)
     shuffled = weights[rng.permutation(len(weights))][:, rng.permutation(weights.shape[1])]
     before, after = (score_maps([AttentionMap(w)])[0].values for w in (weights, shuffled))
     for name in SCORES:
-        assert after[name] == pytest.approx(before[name], abs=1e-9), name
+        value = before[name]
+        expected = None if value is None else pytest.approx(value, abs=1e-9)
+        assert after[name] == expected, name
 
 
 def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
@@ -127,3 +128,27 @@ def test_the_score_of_a_corpus_is_the_mean_or_for_counts_the_sum():
     assert table.corpus["under_attended"] == 1 + 2 + 0
     assert table.corpus["mean_coverage"] == pytest.approx((0.75 + 0 + 0.5) / 3)
     assert score_table([]).corpus == {}
+
+
+def test_blank_lines_count_for_nothing():
+    items = [AttentionMap(A), AttentionMap(A[:2])]
+    blank = [AttentionMap(np.zeros((rows, 0))) for rows in (0, 3)]
+    alone = score_table(items)
+    with pytest.warns(CorpusWarning, match="2 of 4 segments have no source words, and count for n"):
+        beside = score_table([blank[0], *items, blank[1]])
+    assert beside.corpus == alone.corpus
+    with pytest.warns(CorpusWarning):
+        assert {*score_table(blank).corpus.values()} == {None}
+
+
+def test_the_case_of_blank_lines(shared, run_cli):
+    folder = shared / "cases" / "blank-source-attention"
+    for name, undertranslated in (("bad", "0.50"), ("good", "0.00")):
+        metrics = "mean_coverage,confidence,undertranslated_max"
+        lines = [
+            run_cli("attention", "score", folder / f"{name}{blank}.jsonl", "-m", metrics).stdout
+            for blank in ("", "blank")
+        ]
+        plain, beside = (next(x for x in text.splitlines() if "corpus" in x) for text in lines)
+        assert plain.split() == beside.split()
+        assert plain.split()[-1] == undertranslated
