@@ -57,7 +57,8 @@ SHORT_OF_SOURCE = 0.25
 has 0.6 of Japanese, German 1.2 of English, Hindi 2.5."""
 
 MIN_WORDS = 4
-"""Words that another text has where a segment is blank; shorter ones may be left out rightly."""
+"""Words that another text has where a segment is blank; where all are shorter, they may be left out
+rightly."""
 
 
 def look_for_little_text(texts: SampledTexts) -> Iterator[Finding]:
@@ -88,9 +89,12 @@ def look_for_little_text(texts: SampledTexts) -> Iterator[Finding]:
 def look_for_blanks(texts: SampledTexts) -> Iterator[Finding]:
     """Outputs with blank segments where another text has words."""
     for text in texts.hypotheses:
-        blank = [index for index, row in enumerate(text.rows) if not row]
-        blank = [i for i in blank if any(len(t.words[i]) >= MIN_WORDS for t in texts.all)]
-        if blank:
+        blank = [
+            index
+            for index, row in enumerate(text.rows)
+            if not row and any(other.words[index] for other in texts.all)
+        ]
+        if any(len(other.words[i]) >= MIN_WORDS for i in blank for other in texts.all):
             count = f"{len(blank)} blank segment{'s' * (len(blank) > 1)}"
             first = f"first segment {texts.lines[blank[0]]:,}"
             yield Finding.of_text(

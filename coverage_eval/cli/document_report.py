@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.output import GATE_CLOSED_STATUS, print_lines
+from coverage_eval.cli.output import GATE_CLOSED_STATUS
 from coverage_eval.core.formats import json_line
 from coverage_eval.core.report import HUMAN_FORMATS, Report, Table
+from coverage_eval.core.writing import write_together
 
 if TYPE_CHECKING:
     from coverage_eval.documents.segmentation import Segmentation
@@ -42,9 +43,8 @@ def gate_documents(
     bad: list[dict[str, Any]] = []
     for record in map(_record, documents):
         (bad if record[figure] > (fail_above or 0.0) else good).append(record)
-    for file, records in ((keep, good), (reject, bad)):
-        if file is not None:
-            print_lines(map(json_line, records), file, as_is=True)
+    files = ((keep, good), (reject, bad))
+    write_together({file: map(json_line, records) for file, records in files if file is not None})
     if fail_above is not None and bad:
         names = [record["document"] for record in bad]
         listed = ", ".join(names[:MAX_LISTED]) + " …" * (len(bad) > MAX_LISTED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,9 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.parameters import OutputFile
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.files import zip_lines
 from coverage_eval.core.formats import csv_record, is_formula, json_line
 from coverage_eval.core.lists import DiskList
-from coverage_eval.core.writing import atomic_write
+from coverage_eval.core.writing import write_together
 from coverage_eval.outputs.output_errors import OutputError, is_certain
 
 _NO_STDOUT = "--keep and --reject write files, not standard output"
@@ -97,49 +97,50 @@ def write_kept(
     if not is_column(texts):
         figures = {**figures, "segment": range(1, len(reasons) + 1)}
     rows = DiskList(input_rows(texts))  # read once
-    has_error = [bool(reason) for reason in reasons]
     (name,) = texts.systems
+    if len(rows) != len(reasons):
+        raise DataError(f"{name}: has {len(rows)} rows, and {len(reasons)} were scored")
+    files: dict[str, Iterable[str]] = {}
     if keep is not None:
-        _write_rows(keep, name, rows, figures, [not error for error in has_error])
+        good = [index for index, reason in enumerate(reasons) if not reason]
+        files[keep] = _lines(keep, rows, figures, good)
     if reject is not None:
-        _write_rows(reject, name, rows, {"reason": reasons, **figures}, has_error)
+        bad = [index for index, reason in enumerate(reasons) if reason]
+        files[reject] = _lines(reject, rows, {"reason": reasons, **figures}, bad)
+    write_together(files)
 
 
-def _write_rows(
+def _lines(
     path: str,
-    name: str,
     rows: Sequence[Mapping[str, Any]],
     columns: Mapping[str, Sequence[Any]],
-    wanted: Sequence[bool],
-) -> None:
-    """Write some rows of the input to a file.
+    wanted: Iterable[int],
+) -> Iterator[str]:
+    """The lines of a file with some rows of the input.
 
     Args:
         path: The file.
-        name: The name of the input.
-        rows: Its rows.
+        rows: The rows of the input.
         columns: Columns to add.
-        wanted: Whether to write each row.
+        wanted: The indices of the rows to write.
     """
     free = free_names(dict.fromkeys(chain.from_iterable(rows)), columns)
-
-    def chosen() -> Iterator[dict[str, Any]]:
-        numbered = zip_lines((name, "what was scored"), (rows, range(len(wanted))))
-        for row, number in numbered:
-            if wanted[number]:
-                added = {title: column[number] for title, column in columns.items()}
-                yield added | {free.get(title, title): cell for title, cell in row.items()}
-
-    if changed := write_records(path, [*columns, *free.values()], chosen()):
-        say(
-            f"{path}: {changed} cells that a spreadsheet would run as formulas have an "
-            "apostrophe before them; .tsv and .jsonl have every text as it is",
-            "warning",
-        )
+    records = (
+        {title: column[index] for title, column in columns.items()}
+        | {free.get(title, title): cell for title, cell in rows[index].items()}
+        for index in wanted
+    )
+    return record_lines(path, [*columns, *free.values()], records)
 
 
-def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[str, Any]]) -> int:
-    """Write rows as JSON Lines, or as TSV or CSV if the file's name ends so.
+def record_lines(
+    path: str, columns: Sequence[str], records: Iterable[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Rows as JSON Lines, or as TSV or CSV if a file's name ends so.
+
+    In CSV, cells that a spreadsheet would run as formulas
+    (:func:`~coverage_eval.core.formats.is_formula`) have an apostrophe before them, and a warning
+    says how many there are.
 
     Args:
         path: The file.
@@ -147,33 +148,29 @@ def write_records(path: str, columns: Sequence[str], records: Iterable[Mapping[s
             Rows may lack some, and have no others.
         records: The rows.
 
-    Returns:
-        How many cells have an apostrophe before them in CSV, because a spreadsheet would run them
-        as formulas (:func:`~coverage_eval.core.formats.is_formula`).
-
     Raises:
-        DataError: The file cannot be written; a cell of TSV has a tab or a line end.
+        DataError: A cell of TSV has a tab or a line end.
     """
-    ending, changed = Path(path).suffix.lower(), 0
-    with atomic_write(path) as file:
-        if ending not in {".csv", ".tsv"}:
-            for record in records:
-                file.write(f"{json_line(plain_value(record))}\n")
-            return 0
-        if ending == ".tsv":
-            file.write(f"{_tsv_record(columns, path)}\n")
-            for record in records:
-                file.write(f"{_tsv_record(map(record.get, columns), path)}\n")
-            return 0
-        file.write(f"{csv_record(columns)}\n")
-        for record in records:
-            row = [record.get(name) for name in columns]
-            changed += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
-            file.write(f"{csv_record(row)}\n")
-    return changed
+    ending, formulas = Path(path).suffix.lower(), 0
+    if ending not in {".csv", ".tsv"}:
+        yield from (json_line(plain_value(record)) for record in records)
+        return
+    write = csv_record if ending == ".csv" else partial(_tsv_record, path)
+    yield write(columns)
+    for record in records:
+        row = [record.get(name) for name in columns]
+        if ending == ".csv":
+            formulas += sum(isinstance(cell, str) and is_formula(cell) for cell in row)
+        yield write(row)
+    if formulas:
+        say(
+            f"{path}: {formulas} cells that a spreadsheet would run as formulas have an "
+            "apostrophe before them; .tsv and .jsonl have every text as it is",
+            "warning",
+        )
 
 
-def _tsv_record(cells: Iterable[object], path: str) -> str:
+def _tsv_record(path: str, cells: Iterable[object]) -> str:
     texts = ["" if cell is None else str(cell) for cell in cells]
     if any(re.search(r"[\t\n\r]", text) for text in texts):
         raise DataError(

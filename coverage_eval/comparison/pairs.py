@@ -27,6 +27,7 @@ from coverage_eval.core.significance import (
     holm,
     pair_tests,
 )
+from coverage_eval.core.tokenizers import segment_text
 
 _TESTS_PER_FACTOR = 25
 """Tests for which the resamples asked for are enough: 1,000 for 25 give p-values from 0.025."""
@@ -56,12 +57,12 @@ class PairTests:
     """Tests of all pairs of systems.
 
     Attributes:
-        number: The number of tests, all metrics together.
+        number: The number of tests, all metrics together, without those of copies of a reference.
         resamples: The number of resamples of each, at least; of many tests more than were asked
             for.
         by_metric: By metric, then the two systems; empty if no resamples were asked for. Holm's
             correction is of the p-values with all that was drawn, the first figure with what was
-            asked for.
+            asked for. Tests of copies of a reference are corrected apart.
         unsure: The tests that stay within their Monte-Carlo error of the level.
         detectable: By metric, how large a difference could have been shown.
     """
@@ -88,7 +89,9 @@ def make_tests(
         sampled: Bootstrap scores of the same metrics, if they are known.
     """
     pairs = [*combinations(result.systems, 2)]
-    number = len(pairs) * len(result.metrics)
+    copies = systems_as_references(result)
+    compared = [pair for pair in pairs if copies.keys().isdisjoint(pair)]
+    number = len(compared or pairs) * len(result.metrics)
     factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
     resamples = min(factor * test.resamples, MAX_RESAMPLES)
     if not (number and test.resamples and sampled):
@@ -109,17 +112,43 @@ def make_tests(
         for pair, found in column.items()
     }
     formulas = dict(zip(result.metrics, metrics, strict=True))
-    drawn, unsure = _draw_more(p_values, resamples, test, formulas)
     by_metric: dict[str, dict[frozenset[str], PValues]] = {name: {} for name in result.metrics}
-    for (name, pair), adjusted in zip(drawn, holm([*drawn.values()]), strict=True):
-        by_metric[name][pair] = PValues(p_values[name, pair], adjusted)
+    unsure: list[Named] = []
+    # Tests of a copy of a reference are corrected apart, so that it changes none of the others.
+    for of_copies in (False, True):
+        family = {
+            key: value
+            for key, value in p_values.items()
+            if copies.keys().isdisjoint(key[1]) != of_copies
+        }
+        drawn, near = _draw_more(family, resamples, test, formulas)
+        unsure += near
+        for (name, pair), adjusted in zip(drawn, holm([*drawn.values()]), strict=True):
+            by_metric[name][pair] = PValues(p_values[name, pair], adjusted)
     # Two-sided, as strict as the smallest of Holm's levels.
     width = NormalDist().inv_cdf(1 - SIGNIFICANT / number / 2)
     detectable = {
-        name: width * max(_deviation(draws[a] - draws[b]) for a, b in pairs)
+        name: width * max(_deviation(draws[a] - draws[b]) for a, b in compared or pairs)
         for name, draws in zip(result.metrics, sampled, strict=True)
     }
     return PairTests(number, resamples, by_metric, unsure, detectable)
+
+
+def systems_as_references(result: Result) -> dict[str, str]:
+    """The systems that are a reference word for word, each with the reference's name."""
+    if result.texts is None or not result.texts.references:
+        return {}
+    sample = result.texts.sample
+    same = {(s, r): None for s in range(len(result.systems)) for r in range(len(sample.references))}
+    for rows in (sample.rows, result.texts.rows()):  # Few are the same in a sample and differ.
+        for row in rows:
+            if not same:
+                return {}
+            for system, reference in [*same]:
+                texts = (row.hypotheses[system], row.references[reference] or "")
+                if len({segment_text(text) for text in texts}) > 1:
+                    del same[system, reference]
+    return {result.systems[system]: sample.references[reference] for system, reference in same}
 
 
 def _deviation(differences: Resampled) -> float:

@@ -11,15 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from coverage_eval.comparison.pairs import PairTests, systems_as_references
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import Segment, segment_text
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.pairs import PairTests
 
 MAX_LINES = 4
 """Lines of statements; more sentences share lines."""
@@ -286,23 +284,6 @@ def unusable_systems(result: Result) -> list[str]:
     """The systems whose low scores mean nothing, such as those that say far too little."""
     found = (item.texts for item in result.findings if item.kind in _UNUSABLE)
     return list(dict.fromkeys(text for texts in found for text in texts))
-
-
-def systems_as_references(result: Result) -> dict[str, str]:
-    """The systems that are a reference word for word, each with the reference's name."""
-    if result.texts is None or not result.texts.references:
-        return {}
-    sample = result.texts.sample
-    same = {(s, r): None for s in range(len(result.systems)) for r in range(len(sample.references))}
-    for rows in (sample.rows, result.texts.rows()):  # Few are the same in a sample and differ.
-        for row in rows:
-            if not same:
-                return {}
-            for system, reference in [*same]:
-                texts = (row.hypotheses[system], row.references[reference] or "")
-                if len({segment_text(text) for text in texts}) > 1:
-                    del same[system, reference]
-    return {result.systems[system]: sample.references[reference] for system, reference in same}
 
 
 def remarks(result: Result) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -16,6 +18,9 @@ from coverage_eval.core.errors import DataError
 _MAX_ENDING = 16
 _MAX_LINKS = 40
 """As many links to links as Linux follows."""
+
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What people and schedulers end a run with."""
 
 
 def replace_file(temporary: Path, target: Path) -> Path:
@@ -102,6 +107,44 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         temporary.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
     ):
         yield file
+
+
+def write_together(files: Mapping[str, Iterable[str]]) -> None:
+    """Write the lines of several files, which appear together when all are complete, or not at all.
+
+    Args:
+        files: The lines of each file without line ends, by its name.
+
+    Raises:
+        DataError: As :func:`atomic_path`.
+    """
+    with ExitStack() as complete:
+        for path, lines in files.items():
+            file = complete.enter_context(atomic_write(path))
+            file.writelines(f"{line}\n" for line in lines)
+            file.flush()
+            with suppress(OSError):  # not of a pipe
+                os.fsync(file.fileno())  # what takes long, before the first one appears
+        with _delayed_signals():
+            complete.close()
+
+
+@contextmanager
+def _delayed_signals() -> Iterator[None]:
+    """Let signals that end a run wait until the block has ended; Python has them in one thread."""
+    received: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    handlers = {
+        ending: signal.signal(ending, lambda number, _: received.append(number))
+        for ending in (_ENDING_SIGNALS if is_main else ())
+    }
+    try:
+        yield
+    finally:
+        for ending, handler in handlers.items():
+            signal.signal(ending, handler)
+        for number in received:
+            signal.raise_signal(number)
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ _MARKUP: Mapping[str, tuple[re.Pattern[str], str]] = {
     ),
     "quotation marks around all": (
         re.compile(r"\A\s*[\"“„«「『].+[\"“”»」』]\s*\Z", re.DOTALL),
-        "\"'“”„«»‘’‚「」『』&`",
+        "\"'“”„«»‘’‚「」『』&`–—―",  # dashes begin direct speech
     ),
     "a heading": (re.compile(r"^[^\S\n]*#{1,6}\s+\w", re.MULTILINE), "#"),
 }
@@ -21,10 +21,15 @@ _MARKUP: Mapping[str, tuple[re.Pattern[str], str]] = {
 MAY_HAVE_MARKUP = re.compile(r"[`~*_#\"“„«「『]")
 """Nearly all outputs have none of them, and so no markup."""
 
+_FENCED = re.compile(r"\A\s*(```|~~~).*\1\s*\Z", re.DOTALL)
+"""A text that is wholly inside a code fence."""
+
 
 def find_markup(output: str, expected: Sequence[str]) -> str:
     """The markup that an output has and its source and references lack, in words."""
     written = set().union(*expected)
+    if _FENCED.search(output) and not any(map(_FENCED.search, expected)):
+        written -= {"`", "~"}  # a mark inside the source is no fence around it
     return " and ".join(
         name
         for name, (shape, characters) in _MARKUP.items()

@@ -4,7 +4,7 @@ Where there is no reference, or beside it, the outputs of other systems say what
 and covers. An output that is cut off, blank or one word throughout says nothing of that: with it,
 omissions of others are not found, and repetitions of others that are right count as errors. Such
 outputs are found by comparison with the others, and metrics that expect what others have leave them
-out.
+out; also a copy of a reference, which says nothing that the reference does not say.
 """
 
 from __future__ import annotations
@@ -47,28 +47,37 @@ def find_outlier_systems(
         aligner: Splits the texts into words.
 
     Returns:
-        The indices of these outputs among the peers and then the systems, and what to say.
+        The indices of these outputs among the peers and then the systems, and what to say; nothing
+        of a copy of a reference, which :mod:`coverage_eval.checks.texts` names.
     """
     names = [*sample.peers, *sample.systems]
     if len(sample.rows) < MIN_SEGMENTS or len(names) < 2:
         return [], []
     outputs = list(zip(*((*row.peers, *row.hypotheses) for row in sample.rows), strict=True))
     references = list(zip(*(row.references for row in sample.rows), strict=True))
-    words = [list(map(tokenize, text)) for text in (*outputs, *references)]
+    copies = {index for index, text in enumerate(outputs) if text in references}
+    words = {
+        index: list(map(tokenize, text))
+        for index, text in enumerate((*outputs, *references))
+        if index not in copies
+    }
     expected = _expected_length(sample, aligner)
-    outliers, findings = [], []
+    outliers, findings = [*copies], []
     for index, name in enumerate(names):
+        if index in copies:
+            continue
         length = sum(len(aligner.tokenizer(segment)) for segment in outputs[index])
         share = length / expected if expected else 1.0
         if OUTLIER_SHORT <= share <= OUTLIER_LONG:
-            label = _why_outlier(words[index], [*words[:index], *words[index + 1 :]])
+            others = [text for other, text in words.items() if other != index]
+            label = _why_outlier(words[index], others)
         else:
             label = f"has {percent(share)} of the usual length"
         if label:
             outliers.append(index)
             is_long = share > OUTLIER_LONG
             findings.append(_finding(name, label, bool(references), is_long))
-    return outliers, findings
+    return sorted(outliers), findings
 
 
 def _finding(name: str, label: str, has_references: bool, is_long: bool) -> Finding:

@@ -55,9 +55,9 @@ KINDS: Mapping[str, str] = {
 }
 """The kinds of output errors, and what outputs with one do."""
 
-GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005, "markup": 0.005}
-"""Kinds that are guesses, and the share of complete outputs that may look so. The others are
-certain."""
+GUESSES: Mapping[str, float] = {"truncated": 0.02, "overlong": 0.005}
+"""Kinds that are guesses, and the share of complete outputs that may look so. All others are
+certain: filters reject outputs with them, and gates count them."""
 
 
 class OutputError(NamedTuple):
@@ -248,8 +248,9 @@ class OutputErrorFinder:
 
 
 def _others(row: Row, number: int) -> tuple[Segment, ...]:
-    """What other systems have in the place of an output."""
-    return (*row.hypotheses[:number], *row.hypotheses[number + 1 :], *row.peers)
+    """What other systems have in the place of an output, unless it is the reference's words."""
+    others = (*row.hypotheses[:number], *row.hypotheses[number + 1 :], *row.peers)
+    return tuple(text for text in others if text not in row.references)
 
 
 def _has_words(row: Row) -> bool:

@@ -111,6 +111,18 @@ def _formats() -> str:
     return "\n".join(["", "| format | what writes it |", "|---|---|", *rows, ""])
 
 
+def _output_errors() -> str:
+    """The kinds of output errors, and which of them a filter rejects."""
+    from coverage_eval.outputs.output_errors import GUESSES, KINDS
+
+    rows = (
+        f"| `{kind}` | {what} | {'kept unless flagged' if kind in GUESSES else 'rejected'} |"
+        for kind, what in KINDS.items()
+    )
+    head = "| name | outputs that | by `--keep` and `--reject` |"
+    return "\n".join(["", head, "|---|---|---|", *rows, ""])
+
+
 def _list_commands() -> str:
     """Every command, grouped as in --help; the site adds its summary, and links it to its page."""
     lines = []
@@ -242,7 +254,12 @@ def with_quotations(page: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    if name in (lists := {"commands": _list_commands, "formats": _formats}):
+    lists = {
+        "commands": _list_commands,
+        "formats": _formats,
+        "output errors": _output_errors,
+    }
+    if name in lists:
         return lists[name]()
     return _docstring(name.removeprefix("from "))
 

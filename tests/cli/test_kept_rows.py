@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from coverage_eval.cli.input_rows import free_names
-from coverage_eval.cli.kept_rows import error_reasons, write_records
+from coverage_eval.cli.kept_rows import error_reasons, record_lines
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.formats import is_formula, render
 from coverage_eval.core.report import Report, Table
 from coverage_eval.core.tables import TextTable
+from coverage_eval.core.writing import write_lines, write_together
 from coverage_eval.outputs.output_errors import OutputError
 
 TEXTS = ("t.jsonl:hyp", "t.jsonl:ref")
@@ -24,7 +27,7 @@ FORMULAS = ["=1", "+a", "-a", "@a", "\ta", "\ra", "\na", "\uff1d1", "\uff0ba", "
 HARMLESS = ["a", "", "a=1", "-1", "+2.5", "-.5e-3", " =1", "'=1"]
 
 
-def write_lines(folder: Path, *rows: dict[str, Any]) -> None:
+def write_rows(folder: Path, *rows: dict[str, Any]) -> None:
     lines = (json.dumps(row) for row in rows)
     (folder / "t.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
@@ -45,7 +48,7 @@ def test_all_columns_are_kept(run_cli, tmp_path):
         {"id": 9, "hyp": "go we go we go", "ref": "we go", "tags": [1.5], "q": ""},
         {"id": 10, "hyp": "", "ref": "good day", "tags": [], "q": "-"},
     ]
-    write_lines(tmp_path, *rows)
+    write_rows(tmp_path, *rows)
     files = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
     done = run_cli("rep", *TEXTS, *files, cwd=tmp_path)
     assert done.stdout == run_cli("rep", *TEXTS, cwd=tmp_path).stdout
@@ -57,9 +60,56 @@ def test_all_columns_are_kept(run_cli, tmp_path):
     assert (kept, rejected) == ([rows[1]], [rows[0], *rows[2:]])
 
 
+def test_the_case_of_markup_that_the_page_says_is_rejected(run_cli, tmp_path):
+    """50 of 600 rows have code fences or bold text, and a fence around all is no part of a text."""
+    rows = [
+        {"hyp": f"the dog sees {n} cats .", "ref": f"the dog sees {n} cats ."} for n in range(600)
+    ]
+    for n in range(0, 600, 12):
+        text = rows[n]["hyp"]
+        rows[n]["hyp"] = f"```\n{text}\n```" if n % 24 else f"**{text}**"
+    write_rows(tmp_path, *rows)
+    done = run_cli("rep", *TEXTS, "--keep", "good.jsonl", "--reject", "bad.jsonl", cwd=tmp_path)
+    assert "50 of 600 outputs have code fences, bold text" in done.stderr
+    rejected = read_lines(tmp_path / "bad.jsonl")
+    assert [row["reason"].partition(":")[0] for row in rejected] == ["markup"] * 50
+    assert len(read_lines(tmp_path / "good.jsonl")) == 550
+
+
+def test_two_files_appear_together_or_not_at_all(tmp_path):
+    """No error in the second, and no signal between the two, leaves a new one beside an old."""
+    first, second = (tmp_path / name for name in ("good", "bad"))
+    files = {str(first): ["new"], str(second): ["new"]}
+
+    def texts() -> set[str]:
+        return {path.read_text().strip() for path in tmp_path.iterdir()}
+
+    def failing() -> Iterator[str]:
+        yield "new"
+        raise DataError("no")
+
+    for path in (first, second):
+        path.write_text("old")
+    with pytest.raises(DataError, match="no"):
+        write_together({**files, str(second): failing()})
+    assert texts() == {"old"}
+    replaces = Path.replace
+
+    def replacing(path: Path, target: Path) -> Path:
+        signal.raise_signal(signal.SIGINT)
+        return replaces(path, target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", replacing)
+        with pytest.raises(KeyboardInterrupt):
+            write_together(files)
+    assert texts() == {"new"}
+    assert len([*tmp_path.iterdir()]) == 2
+
+
 @pytest.mark.parametrize("option", ["--keep", "--reject"])
 def test_each_file_is_written_without_the_other(run_cli, tmp_path, option):
-    write_lines(tmp_path, {"hyp": "a a", "ref": "a"}, {"hyp": "b", "ref": "b"})
+    write_rows(tmp_path, {"hyp": "a a", "ref": "a"}, {"hyp": "b", "ref": "b"})
     run_cli("rep", *TEXTS, option, "one.jsonl", cwd=tmp_path)
     (row,) = read_lines(tmp_path / "one.jsonl")
     assert row["rep"] == (0.0 if option == "--keep" else 200.0)
@@ -78,7 +128,7 @@ def test_segments_in_json_lines_have_one_schema_whatever_the_texts_are(run_cli, 
         {"id": 8, "hyp": "the dog", "ref": "the dog", "score": "too"},
         {"id": 9, "hyp": "go we go we go", "ref": "we go", "score": None},
     ]
-    write_lines(tmp_path, *rows)
+    write_rows(tmp_path, *rows)
     for side in ("hyp", "ref"):
         (tmp_path / side).write_text("".join(f"{row[side]}\n" for row in rows))
     line = ("--sentence-level", *options.split(), "-o")
@@ -124,7 +174,7 @@ def test_files_are_opened_for_a_look_then_twice_and_tables_once(
         (tmp_path / text).write_text(lines * 1_001)
     (tmp_path / "t.tsv").write_text("hyp\tref\n" + 'a b\ta\n"x" x\t"x"\n' * 1_001)
     (tmp_path / "bare.csv").write_text("a b,a\nx x,x\n" * 1_001)
-    write_lines(tmp_path, *[{"hyp": "a b", "ref": "a"}, {"hyp": "x x", "ref": "x"}] * 1_001)
+    write_rows(tmp_path, *[{"hyp": "a b", "ref": "a"}, {"hyp": "x x", "ref": "x"}] * 1_001)
     monkeypatch.setattr(Path, "open", counting)
     run_cli("rep", *texts, cwd=tmp_path)
     name = texts[0].partition(":")[0]
@@ -150,7 +200,7 @@ def test_rows_without_names_are_all_kept(run_cli, tmp_path):
 
 
 def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
-    write_lines(
+    write_rows(
         tmp_path,
         {"hyp": "a a", "ref": "a", "id": 1},
         {"ref": "r", "id": 2, "hyp": "h"},
@@ -167,7 +217,7 @@ def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
 
 
 def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
-    write_lines(tmp_path, {"hyp": "a a", "ref": "a", "rep": "mine", "input rep": "too"})
+    write_rows(tmp_path, {"hyp": "a a", "ref": "a", "rep": "mine", "input rep": "too"})
     run_cli("rep", *TEXTS, "--reject", "r.jsonl", cwd=tmp_path)
     (row,) = read_lines(tmp_path / "r.jsonl")
     assert row["rep"] == 200.0
@@ -176,17 +226,20 @@ def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):
     assert free_names(["a", "a", "b"], ["b"]) == {"a": "a", "b": "input b"}
 
 
-def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
+def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path, capsys):
     assert [text for text in FORMULAS + HARMLESS if is_formula(text)] == FORMULAS
     table = Table(("=a", "b"), tuple((text, 1.5) for text in FORMULAS))
     (tmp_path / "printed.csv").write_text(render(Report((table,)), "csv"), newline="")
     rows = [{"=a": text, "b": 1.5} for text in FORMULAS]
-    assert write_records(str(tmp_path / "kept.csv"), ["=a", "b"], rows) == len(FORMULAS)
+    write_lines(tmp_path / "kept.csv", record_lines("kept.csv", ["=a", "b"], rows))
+    assert (
+        f"kept.csv: {len(FORMULAS)} cells that a spreadsheet would run" in capsys.readouterr().err
+    )
     for name in ("printed.csv", "kept.csv"):
         found = read_csv(tmp_path / name)
         assert [row["'=a"] for row in found] == [f"'{text}" for text in FORMULAS]
         assert [row["b"] for row in found] == ["1.5"] * len(FORMULAS)
-    write_lines(tmp_path, {"hyp": "- a", "ref": "- a"})
+    write_rows(tmp_path, {"hyp": "- a", "ref": "- a"})
     done = run_cli("rep", *TEXTS, "--keep", "k.csv", cwd=tmp_path)
     assert "k.csv: 2 cells that a spreadsheet would run as formulas" in done.stderr
 
@@ -199,11 +252,9 @@ def test_formulas_get_an_apostrophe_in_every_csv(run_cli, tmp_path):
         ("r.jsonl", '{"h": "a, \\"b\\"", "n": 1}\n{"n": null, "h": "é"}\n{"h": "=1"}\n'),
     ],
 )
-def test_records_are_written_in_the_form_of_the_files_name(tmp_path, name, text):
-    path = tmp_path / name
+def test_records_are_written_in_the_form_of_the_files_name(name, text):
     rows = [{"h": 'a, "b"', "n": 1}, {"n": None, "h": "é"}, {"h": "=1"}]
-    assert write_records(str(path), ["h", "n"], rows) == (name == "r.CSV")
-    assert path.read_text("utf-8") == text
+    assert list(record_lines(name, ["h", "n"], rows)) == text.splitlines()
 
 
 def test_rows_with_values_that_json_lacks_are_written_as_json(run_cli, tmp_path):
@@ -215,10 +266,9 @@ def test_rows_with_values_that_json_lacks_are_written_as_json(run_cli, tmp_path)
 
 
 def test_records_that_a_form_cannot_hold(tmp_path):
-    path = str(tmp_path / "r.tsv")
     for cell in ("a\tb", "a\nb", "a\rb"):
         with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):
-            write_records(path, ["h"], [{"h": cell}])
+            list(record_lines("r.tsv", ["h"], [{"h": cell}]))
     half = {"h": "\ud800"}
-    write_records(str(tmp_path / "r.jsonl"), ["h"], [half])
+    write_lines(tmp_path / "r.jsonl", record_lines("r.jsonl", ["h"], [half]))
     assert TextTable(tmp_path / "r.jsonl").rows == [half]

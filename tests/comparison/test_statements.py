@@ -154,6 +154,20 @@ def test_a_system_that_is_the_reference_is_in_a_note_and_in_no_statement():
     assert found.remarks[0] in str(found)
 
 
+def test_a_copy_of_the_reference_changes_nothing_that_is_said_of_the_others():
+    systems = {f"s{n}": damaged(REFERENCES, n, omitted=0.05, repeated=0.05) for n in range(2)}
+    systems["s2"] = damaged(systems["s0"], 7, omitted=0.02)
+    alone = ce.compare(systems, REFERENCES, metrics=["bleu", "rep"])
+    beside = ce.compare({**systems, "copy": REFERENCES}, REFERENCES, metrics=["bleu", "rep"])
+    assert beside.statements.write() == alone.statements.write()
+    assert beside.statements.to_dicts() == alone.statements.to_dicts()
+    assert beside.tests.number == alone.tests.number == 6
+    assert beside.tests.detectable == alone.tests.detectable
+    for name, of_pairs in alone.tests.by_metric.items():
+        assert of_pairs.items() <= beside.tests.by_metric[name].items()
+        assert len(beside.tests.by_metric[name]) == 6
+
+
 def test_padding_shows_by_its_length():
     doubled = [f"{text} {' '.join(text.split()[:3])}" for text in REFERENCES]
     found = ce.compare({"a": NEARLY, "b": doubled}, REFERENCES, metrics=["bleu"])

@@ -264,6 +264,9 @@ def test_blank_segments_matter_where_other_texts_speak():
     assert "hyp: 1 blank segment where other texts have words, first segment 8;" in messages(seen)
     short = [*targets()[:7], ["oh", "no"], *targets()[8:]]
     assert names(sample(None, short, hyp=[*OUTPUT[:7], [], *OUTPUT[8:]])) == []
+    beside = [*targets()[:7], ["oh", "no"], *targets()[8:]]
+    both = sample(None, beside, hyp=[*OUTPUT[:7], [], [], *OUTPUT[9:]])
+    assert "hyp: 2 blank segments where other texts have words, first segment 8" in messages(both)
     assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
 
 

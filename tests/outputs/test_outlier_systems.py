@@ -117,7 +117,7 @@ def test_long_outputs_do_not_make_a_right_one_far(referenced, count):
         names = [str(number) for number in range(2 + count)]
         sample = RowSample(texts, names, ["ref"] * referenced, "src")
         outliers, findings = find_outlier_systems(sample, aligner)
-    assert outliers == [*range(1, 2 + count)]
+    assert outliers == [*range(not referenced, 2 + count)]  # the right one is the reference
     # Low scores mean nothing unless the reference shows what is wrong.
     severity = Severity.WARNING
     assert {finding.severity for finding in findings} == {severity}
@@ -143,6 +143,6 @@ def test_words_beside_a_translation_make_it_far(referenced, added, is_far):
     with Aligner.train(*map(list, zip(*PAIRS, strict=True))) as aligner:
         sample = RowSample(texts, ["good", "long"], ["ref"] * referenced, "src")
         outliers, findings = find_outlier_systems(sample, aligner)
-    assert outliers == [1] * is_far
+    assert outliers == [0] * referenced + [1] * is_far  # "good" is the reference
     assert [finding.kind for finding in findings] == ["outlier"] * is_far
     assert all(re.search("has 1[23][0-9]% of the usual length", one.message) for one in findings)
