@@ -7,7 +7,6 @@ texts: a matrix has as many rows as the text has words, or one more.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,11 +24,12 @@ from coverage_eval.attention_maps.maps import (
     Weights,
     check_size,
     choose_head,
+    without_padding,
 )
 from coverage_eval.attention_maps.subwords import schemes_of
-from coverage_eval.core.errors import CorpusWarning, DataError
+from coverage_eval.core.errors import DataError
 from coverage_eval.core.files import FileText, file_name
-from coverage_eval.core.tokenizers import EOS_TOKENS, Segment, tokenize
+from coverage_eval.core.tokenizers import EOS_TOKENS, PAD_TOKENS, Segment, tokenize
 from fast_align_wrapper.links import Link
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
@@ -37,9 +37,6 @@ ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 
 TEXTS = "--src SRC --hyp HYP"
 """Options for the texts as a toolkit saw them."""
-
-_FAR = 0.5
-"""Row sums stay closer to 1 than this even where a toolkit leaves out the source's EOS."""
 
 _PROBED_LINES = 5000  # a log may have thousands of lines before its first attention
 
@@ -208,8 +205,10 @@ def to_canonical(
 def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
     """A matrix target × source with its tokens; the texts show where EOS is."""
     assert raw.matrix is not None
-    matrix = _without_padding(raw.matrix, raw.hypothesis, raw.stacked)
-    matrix = _without_padding(matrix.T, raw.source, raw.stacked).T
+    raw = _without_pads(raw)
+    assert raw.matrix is not None
+    matrix = _without_empty_rows(raw.matrix, raw.hypothesis, raw.stacked)
+    matrix = _without_empty_rows(matrix.T, raw.source, raw.stacked).T
     rows, columns = matrix.shape
     tgt_eos = _last_is_eos(rows, raw.hypothesis, raw.tgt_eos)
     src_eos = _last_is_eos(columns, raw.source, raw.src_eos)
@@ -224,7 +223,8 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
             problem = (
                 f" does not fit {_count_words(raw.hypothesis)} target and "
                 f"{_count_words(raw.source)} source tokens, with or without EOS; "
-                "give the texts as the toolkit saw them, subwords included"
+                "give the texts as the toolkit saw them, subwords included, and of a padded batch "
+                "its masks (source_mask= and hypothesis_mask=), or <pad> for each padding"
             )
         raise UnclearMapsError(
             f"a matrix of {rows} target rows and {columns} source columns{problem}", TEXTS
@@ -241,7 +241,20 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
     )
 
 
-def _without_padding(matrix: Weights, tokens: Sequence[str] | None, stacked: bool) -> Weights:
+def _without_pads(raw: RawMap) -> RawMap:
+    """A map without the padding that its tokens name; then the texts tell where EOS is."""
+    changes: dict[str, Any] = {}
+    matrix = raw.matrix
+    assert matrix is not None
+    for axis, (side, flag) in enumerate((("hypothesis", "tgt_eos"), ("source", "src_eos"))):
+        tokens = getattr(raw, side)
+        if tokens is not None and not PAD_TOKENS.isdisjoint(tokens):
+            matrix, words = without_padding(matrix, tokens, axis)
+            changes |= {side: words, flag: None}
+    return replace(raw, matrix=matrix, **changes)
+
+
+def _without_empty_rows(matrix: Weights, tokens: Sequence[str] | None, stacked: bool) -> Weights:
     """A matrix without the rows behind its text that are all zero or NaN.
 
     Args:
@@ -302,31 +315,3 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
     return AttentionMap(
         weights, tuple(raw.source[:columns]), tuple(raw.hypothesis[:rows]), level=level, hard=True
     )
-
-
-def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], advice: str) -> None:
-    """Warn if rows of weights are far from summing to 1. EOS rows and links are not checked.
-
-    Args:
-        name: Where the maps come from.
-        maps: The maps of all segments.
-        advice: A possible reason, and what to do.
-
-    Warns:
-        CorpusWarning: There are such rows; the message gives their number and the first one.
-    """
-    rows = far = 0
-    first = ""
-    for segment, item in enumerate(maps, start=1):
-        sums = item.weights.sum(axis=1)[: len(item.hypothesis_words)]
-        rows += len(sums)
-        wrong = np.flatnonzero(np.abs(sums - 1.0) > _FAR)
-        if len(wrong) and not item.hard:
-            first = first or f"segment {segment}, row {wrong[0] + 1}: {sums[wrong[0]]:.2f}"
-            far += len(wrong)
-    if far:
-        message = (
-            f"{name}: {far} of {rows} rows of attention are far from summing to 1 ({first}); "
-            f"{advice}"
-        )
-        warnings.warn(message, CorpusWarning, stacklevel=3)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,16 @@ from coverage_eval.attention_maps.dumps import (
     RawMap,
     quoted,
     to_canonical,
-    warn_of_row_sums,
 )
 from coverage_eval.attention_maps.maps import (
     AttentionMap,
     Head,
     UnclearMapsError,
+    Weights,
     checked_array,
     choose_head,
     named_choice,
+    warn_of_row_sums,
 )
 from coverage_eval.attention_maps.toolkits import TOOLKIT_FORMATS
 from coverage_eval.core.errors import DataError
@@ -42,9 +44,6 @@ from coverage_eval.core.tokenizers import EOS_TOKENS, Segment, tokenize
 
 _BARE = f"--orientation {ORIENTATIONS[0]} {TEXTS}"
 """Options for what bare arrays leave open."""
-
-_WRONG_SUMS = "they were truncated, or the orientation is wrong"
-"""Why rows of weights may be far from summing to 1."""
 
 # The most recognisable formats come first.
 _ALL = (*OUR_FORMATS, *TOOLKIT_FORMATS, *BARE_FORMATS)
@@ -110,7 +109,7 @@ def load(
         )
     known = (sources, hypotheses, orientation or ORIENTATIONS[0], named_choice(layer, head))
     maps = DiskList(to_canonical(dump.name, raws, *known, count_hint=chosen.count_hint))
-    warn_of_row_sums(dump.name, maps, f"{_WRONG_SUMS}; be careful with their scores")
+    warn_of_row_sums(dump.name, maps)
     return maps
 
 
@@ -146,6 +145,8 @@ def from_arrays(
     orientation: Orientation = "target-source",
     layer: int | None = None,
     head: Head | None = None,
+    source_mask: Iterable[Any] | None = None,
+    hypothesis_mask: Iterable[Any] | None = None,
 ) -> list[AttentionMap]:
     """Maps from arrays or tensors, one per segment.
 
@@ -160,23 +161,68 @@ def from_arrays(
         orientation: What rows and columns are.
         layer: Which layer, an index from 0, or −1 for the last; optional if there is only one.
         head: Which head, an index from 0, or −1 for the last, or "mean".
+        source_mask: For each segment 1 at its source tokens and 0 at padding, as ``attention_mask``
+            of Hugging Face. Without it, only tokens such as ``<pad>``, zeros and NaN are padding.
+        hypothesis_mask: The same of the hypotheses.
 
     Raises:
         DataError: A single map, or something that is not an array; the numbers of segments differ;
-            a shape does not fit its texts; there are several layers or heads and none is
+            a shape does not fit its texts or mask; there are several layers or heads and none is
             chosen, or the chosen one does not exist.
 
     Warns:
         CorpusWarning: Rows do not sum to 1.
     """
-    raws = []
+    matrices = []
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
-        raws.append(RawMap(where, choose_head(checked_array(array, where), where, layer, head)))
-    choice = named_choice(layer, head)
-    maps = list(to_canonical("arrays", raws, sources, hypotheses, orientation, choice))
-    warn_of_row_sums("arrays", maps, _WRONG_SUMS)
+        matrices.append(choose_head(checked_array(array, where), where, layer, head))
+    if orientation == "source-target":
+        matrices = [matrix.T for matrix in matrices]
+    texts = [[*map(tokenize, text)] for text in (hypotheses, sources)]
+    for axis, masks in enumerate((hypothesis_mask, source_mask)):
+        if masks is not None:
+            matrices, texts[axis] = _masked(matrices, texts[axis], masks, axis)
+    maps = _as_maps(matrices, texts[1], texts[0], named_choice(layer, head))
+    warn_of_row_sums("arrays", maps)
     return maps
+
+
+def _as_maps(
+    matrices: Iterable[Weights],
+    sources: Iterable[Segment],
+    hypotheses: Iterable[Segment],
+    choice: tuple[tuple[str, str], ...] = (),
+) -> list[AttentionMap]:
+    """Maps of matrices target × source."""
+    raws = [RawMap(f"array {number}", matrix) for number, matrix in enumerate(matrices, start=1)]
+    return list(to_canonical("arrays", raws, sources, hypotheses, choice=choice))
+
+
+def _masked(
+    matrices: Sequence[Weights], texts: Sequence[Sequence[str]], given: Iterable[Any], axis: int
+) -> tuple[list[Weights], list[Sequence[str]]]:
+    """Matrices, and texts that are as long, without what masks leave out.
+
+    Raises:
+        DataError: A mask does not fit its matrix, or there are more or fewer masks.
+    """
+    name = ("hypothesis_mask", "source_mask")[axis]
+    masks = [checked_array(mask, name).astype(np.bool_) for mask in given]
+    if len(masks) != len(matrices):
+        raise DataError(f"{len(matrices)} arrays, but {name} has {len(masks)}")
+    for number, (matrix, mask) in enumerate(zip(matrices, masks, strict=True), start=1):
+        if mask.shape != (matrix.shape[axis],):
+            raise DataError(
+                f"array {number} has {matrix.shape[axis]} {('rows', 'columns')[axis]}, but "
+                f"{name} {number} has the shape {mask.shape}"
+            )
+    kept = [
+        [*compress(tokens, mask)] if len(tokens) == len(mask) else tokens
+        for tokens, mask in zip(texts, masks, strict=False)  # unequal numbers are found later
+    ]
+    pairs = zip(masks, matrices, strict=True)
+    return [np.compress(mask, matrix, axis) for mask, matrix in pairs], [*kept, *texts[len(kept) :]]
 
 
 def from_ctranslate2(results: Iterable[Any], sources: Iterable[Segment]) -> list[AttentionMap]:
@@ -198,8 +244,10 @@ def from_ctranslate2(results: Iterable[Any], sources: Iterable[Segment]) -> list
         if not result.attention:
             raise DataError(f"result {number} lacks attention: add return_attention=True")
         hypotheses.append(result.hypotheses[0])
-        arrays.append(result.attention[0] or np.zeros((0, len(source))))
-    return from_arrays(arrays, tokens, hypotheses)
+        weights = checked_array(result.attention[0], f"result {number}", np.float64)
+        arrays.append(weights if weights.size else np.zeros((0, len(source))))
+    # Its rows do not sum to 1 where the source has special tokens.
+    return _as_maps(arrays, tokens, hypotheses)
 
 
 def from_huggingface(

@@ -7,13 +7,16 @@ target), as DROP needs them.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.core.errors import DataError, check_encodable
+from coverage_eval.core.errors import CorpusWarning, DataError, check_encodable
+from coverage_eval.core.tokenizers import PAD_TOKENS
 from fast_align_wrapper.links import Link
 
 Weights: TypeAlias = NDArray[np.float64]
@@ -23,6 +26,9 @@ Head: TypeAlias = "int | Literal['mean']"
 """Which head: an index from 0, −1 for the last, or the mean of all."""
 
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
+
+MAX_SUM_ERROR = 0.01
+"""How far rows may be from summing to 1: bfloat16 rounds by .004, and four digits by less."""
 
 
 class UnclearMapsError(DataError):
@@ -145,7 +151,7 @@ def checked_array(value: Any, where: str, dtype: type[np.float64] | None = None)
     """A new array of an array-like, or of a tensor on any device and of any precision.
 
     Args:
-        value: The array-like or tensor.
+        value: The array-like or tensor, or a list of tensors.
         where: What it is, for messages.
         dtype: The type of the array's items; by default those of the value.
 
@@ -155,6 +161,8 @@ def checked_array(value: Any, where: str, dtype: type[np.float64] | None = None)
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         value = value.float() if value.is_floating_point() else value
+    elif isinstance(value, (list, tuple)) and any(hasattr(item, "detach") for item in value):
+        value = [checked_array(item, where) for item in value]
     try:
         return np.array(value, dtype)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -178,6 +186,22 @@ def checked_weights(weights: ArrayLike) -> Weights:
             "weights are from 0 to 1"
         )
     return np.clip(array, 0.0, 1.0, out=array)
+
+
+def without_padding(
+    weights: Weights, tokens: Sequence[str], axis: int
+) -> tuple[Weights, Sequence[str]]:
+    """Weights and tokens of a side without those of padding, which the tokens name.
+
+    Args:
+        weights: The weights; those of padding are there if an axis is as long as the tokens.
+        tokens: The tokens of the side.
+        axis: The axis of the side.
+    """
+    is_word = np.array([token not in PAD_TOKENS for token in tokens], dtype=np.bool_)
+    if weights.shape[axis] == len(tokens) and not is_word.all():
+        weights = np.compress(is_word, weights, axis)
+    return weights, [token for token in tokens if token not in PAD_TOKENS]
 
 
 def _labels(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...]:
@@ -257,3 +281,38 @@ def hard_links(item: AttentionMap) -> list[Link]:
     if not item.hard and weights.size:
         linked &= np.arange(weights.shape[1]) == weights.argmax(axis=1)[:, np.newaxis]
     return sorted((int(s), int(t)) for t, s in np.argwhere(linked))
+
+
+def warn_of_row_sums(name: str, maps: Iterable[AttentionMap]) -> None:
+    """Warn if rows of weights do not sum to 1. EOS rows and links are not checked.
+
+    Args:
+        name: Where the maps come from.
+        maps: The maps of all segments.
+
+    Warns:
+        CorpusWarning: There are such rows; the message gives their number, the first one, and a
+            possible reason.
+    """
+    rows = wrong_rows = wrong_maps = turned = 0
+    first = ""
+    for number, item in enumerate(maps, start=1):
+        weights = item.weights
+        sums = weights.sum(axis=1)[: len(item.hypothesis_words)]
+        wrong = np.flatnonzero(np.abs(sums - 1.0) > MAX_SUM_ERROR)
+        rows += len(sums)
+        if item.hard or not len(wrong) or not np.any((weights > 0) & (weights < 1)):
+            continue  # links have any number in a row
+        first = first or f"map {number}, row {wrong[0] + 1}: {sums[wrong[0]]:.2f}"
+        wrong_rows += len(wrong)
+        wrong_maps += 1
+        turned += bool((np.abs(weights.sum(axis=0) - 1.0) <= MAX_SUM_ERROR).all())
+    if not wrong_rows:
+        return
+    reason = "weights were left out, such as those of padding or EOS, or they are no attention"
+    if turned == wrong_maps:
+        reason = "columns do: rows must be target words, so transpose it, or say source-target"
+    message = (
+        f"{name}: {wrong_rows} of {rows} rows of attention do not sum to 1 ({first}); {reason}"
+    )
+    warnings.warn(message, CorpusWarning, stacklevel=3)

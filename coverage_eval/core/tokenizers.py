@@ -391,3 +391,6 @@ SINK = "<SINK>"
 
 EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", SINK, SINK.lower()})
 """Tokens that toolkits write after the last word."""
+
+PAD_TOKENS = frozenset({"<pad>", "<PAD>", "[PAD]", "<|pad|>", "<blank>"})
+"""Tokens that fill the shorter segments of a batch; OpenNMT-py's is ``<blank>``."""

@@ -11,6 +11,7 @@ from matplotlib.colors import Colormap
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention_maps import AttentionMap, merge_subwords
+from coverage_eval.attention_maps.maps import checked_array, warn_of_row_sums, without_padding
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import Scale, canvas
 from coverage_eval.plotting.cells import (
@@ -81,7 +82,8 @@ def attention_heatmap(
         attention: ``[target, source]`` weights in [0, 1]; ``[heads, target, source]`` or
             ``[layers, heads, target, source]`` for a grid; or a
             :class:`~coverage_eval.attention_maps.AttentionMap`, which has its own words.
-        source: the source words, special tokens such as ``<SINK>`` included if attended.
+        source: the source words, special tokens such as ``<SINK>`` included if attended;
+            ``<pad>`` and its weights are left out.
         hypothesis: the words of the hypothesis.
         ax: where to draw; a new figure of fitting size if None.
         scale: ``fixed`` gives a weight the same colour in every map, so that systems compare.
@@ -112,9 +114,11 @@ def attention_heatmap(
         TypeError: weights without words; Axes, marks or a margin for a grid.
 
     Warns:
+        CorpusWarning: rows of the weights, those of hypothesis words, do not sum to 1.
         UserWarning: ``width`` is so small that cells cannot be told apart.
     """
     weights, source, hypothesis = _with_words(attention, source, hypothesis, most_dimensions=4)
+    warn_of_row_sums("attention", _as_maps(attention, weights))
     title = "attention" if title is None else title
     scale = known_scale(scale, len(source), len(hypothesis))
     colours = colours_of([weights], scale, cmap)
@@ -185,6 +189,8 @@ def attention_heatmaps_side_by_side(
         )
     ]
     (_, source, first), (_, other, second) = maps
+    for system, attention, (weights, _, _) in zip(systems, attentions, maps, strict=True):
+        warn_of_row_sums(system, _as_maps(attention, weights))
     if list(source) != list(other):
         raise DataError("the two maps have different source words; are they of one segment?")
     margin = fertility is not None if margin is None else margin
@@ -249,7 +255,10 @@ def _with_words(
     for name, words in (("source", source), ("hypothesis", hypothesis)):
         if isinstance(words, str):
             raise TypeError(f"the {name} must be a list of words, not a string; split it first")
-    weights = np.asarray(attention, dtype=np.float64)
+    weights: NDArray[np.float64] = checked_array(attention, "attention", np.float64)
+    if weights.ndim > 1:
+        weights, hypothesis = without_padding(weights, hypothesis, -2)
+        weights, source = without_padding(weights, source, -1)
     expected = (len(hypothesis), len(source))
     if weights.size == 0 and 0 in expected:
         weights = np.zeros(expected)
@@ -267,6 +276,14 @@ def _with_words(
             "but weights must lie between 0 and 1: pass attention after softmax, not before"
         )
     return weights, source, hypothesis
+
+
+def _as_maps(attention: ArrayLike | WordedMap, weights: NDArray[np.float64]) -> list[AttentionMap]:
+    """What is drawn, as maps: itself, or each head."""
+    if isinstance(attention, AttentionMap):
+        return [attention]
+    heads = weights.reshape(-1, *weights.shape[-2:]) if weights.size else ()
+    return [AttentionMap(head) for head in heads]
 
 
 def _new_grids(

@@ -14,8 +14,10 @@ from coverage_eval.attention_maps import (
     from_arrays,
     from_ctranslate2,
     from_huggingface,
+    load,
 )
 from coverage_eval.core.errors import CorpusWarning, DataError
+from coverage_eval.plotting import attention_heatmap
 from tests.attention_maps.writers import SAMPLES
 
 SOURCES = [s.source for s in SAMPLES]
@@ -160,12 +162,88 @@ def test_errors_for_other_hugging_face_outputs_say_what_to_do():
 
 def test_rows_far_from_1_cause_a_warning():
     thin = [np.full((2, 3), 0.1), np.full((2, 3), 1 / 3)]
-    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)") as caught:
+    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*map 1, row 1: 0\.30\)") as caught:
         from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from_arrays(thin[1:], ["a b c"], ["x y"])
+
+
+WEIGHTS = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+"""Two target words × two source words and EOS."""
+
+
+def padded(weights: Any, rows: int, columns: int, *, left: bool = False) -> Any:
+    """Weights as of a batch: the words of padding attend, and a mask that was forgotten counts."""
+    added = rows - len(weights), columns - weights.shape[1]
+    before = (added if left else (0, 0), (0, 0) if left else added)
+    return np.pad(weights, tuple(zip(*before, strict=True)), constant_values=0.1)
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_padding_that_a_mask_or_the_words_name_is_cut(left):
+    source, hypothesis = ["das", "Haus", "</s>"], ["the", "house"]
+    (expected,) = from_arrays([WEIGHTS], [source], [hypothesis])
+    weights = padded(WEIGHTS, 4, 5, left=left)
+    masks = [np.arange(n) >= n - m if left else np.arange(n) < m for n, m in ((5, 3), (4, 2))]
+
+    def with_pads(words: list[str], size: int) -> list[str]:
+        pads = ["<pad>"] * (size - len(words))
+        return pads + words if left else words + pads
+
+    long = with_pads(source, 5), with_pads(hypothesis, 4)
+    found = [
+        from_arrays([weights], [long[0]], [long[1]]),
+        from_arrays([weights.T], [long[0]], [long[1]], orientation="source-target"),
+        *(
+            from_arrays([weights], [s], [h], source_mask=masks[:1], hypothesis_mask=[masks[1] * 1])
+            for s, h in ((source, hypothesis), long)
+        ),
+    ]
+    for (item,) in found:
+        assert item.weights.tolist() == WEIGHTS.tolist()
+        assert item.source_words == ("das", "Haus")
+        assert item.hypothesis_words == expected.hypothesis_words == ("the", "house")
+    with pytest.raises(DataError, match=r"source_mask= and hypothesis_mask=.*<pad> for each"):
+        from_arrays([weights], [source], [hypothesis])
+    with pytest.raises(DataError, match=r"array 1 has 5 columns, but source_mask 1 has the shape"):
+        from_arrays([weights], [source], [hypothesis], source_mask=[masks[1]])
+    with pytest.raises(DataError, match="1 arrays, but source_mask has 2"):
+        from_arrays([weights], [source], [hypothesis], source_mask=masks)
+    if not left:
+        image = attention_heatmap(weights, *long).images[0]
+        assert image.get_array().shape == WEIGHTS.T.shape
+
+
+def test_rows_that_do_not_sum_to_1_are_named_alike_whatever_reads_them(tmp_path):
+    """A transposed square map, and rows of .51, .6 and .9; what half precision rounds is not."""
+    square = np.array([[0.7, 0.2, 0.1], [0.1, 0.7, 0.1], [0.2, 0.1, 0.8]])
+    thin = square.T * [[0.51], [0.6], [0.9]]
+    words = ["a", "b", "c"], ["x", "y", "z"]
+    for weights, said in (
+        (square, "2 of 3 .*row 2: 0.90.*columns do: rows must be target words"),
+        (thin, "3 of 3 .*row 1: 0.51.*weights were left out"),
+        (np.full((3, 3), 0.5), "3 of 3 .*row 1: 1.50"),
+        (square.T.astype(np.float16), ""),
+        (np.eye(3)[:, [0, 0, 1]], ""),
+    ):
+        np.save(tmp_path / "maps.npy", weights[np.newaxis])
+        ways: list[Any] = [
+            lambda given: from_arrays([given], [words[0]], [words[1]]),
+            lambda given: attention_heatmap(given, *words),
+            lambda _: load(tmp_path / "maps.npy", sources=[words[0]], hypotheses=[words[1]],
+                           orientation="target-source"),
+        ]  # fmt: skip
+        for way in ways:
+            if said:
+                with pytest.warns(CorpusWarning, match=said) as caught:
+                    way(weights)
+                assert caught[0].filename == __file__
+                continue
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                way(weights)
 
 
 @pytest.mark.needs("torch")
@@ -180,6 +258,10 @@ def test_real_tensors_of_any_precision_and_with_gradients():
         assert AttentionMap(tensor).weights.tolist() == rows
         assert from_arrays([tensor], ["a b c"], ["x y"])[0].weights.tolist() == rows
         assert from_arrays(tensor[None], ["a b c"], ["x y"])[0].weights.tolist() == rows
+        heads = [[tensor, tensor]]
+        assert from_arrays(heads, ["a b c"], ["x y"], head=1)[0].weights.tolist() == rows
+        image = attention_heatmap(tensor, ["a", "b", "c"], ["x", "y"]).images[0]
+        assert image.get_array().shape == (3, 2)
 
 
 def tiny_marian(torch: Any, transformers: Any) -> Any:
