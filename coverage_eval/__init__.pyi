@@ -2,6 +2,7 @@
 
 from . import attention, attention_maps, plotting
 from .align.aligner import Aligner, AlignerError
+from .align.gold import aer
 from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, score, soft_drop, ter
 from .comparison.compare import compare
 from .comparison.report.html import make_report
@@ -46,6 +47,7 @@ __all__ = [
     "SoftDROP",
     "StopWords",
     "__version__",
+    "aer",
     "attention",
     "attention_maps",
     "bleu",

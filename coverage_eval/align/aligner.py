@@ -140,8 +140,9 @@ class Aligner(ABC):
         """Use links of any other aligner, from files or memory.
 
         Args:
-            src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
-                segment as pairs of positions from 0. A list of these for several references.
+            src_ref: Links of source and reference: a file of Pharaoh lines, a list of such lines,
+                or the links of each segment as pairs of positions from 0. A list of these for
+                several references.
             src_hyp: Links of source and hypothesis in the same form. For several systems a list in
                 their order, or for :func:`coverage_eval.compare` a mapping from their names.
             sink: The links count a ``<SINK>`` at the end of each source, which the text lacks.

@@ -11,6 +11,7 @@ all as percentages, with the counts summed over the corpus. F1 is the harmonic m
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +22,15 @@ from numpy.typing import NDArray
 
 from coverage_eval.align.links import (
     Gold,
+    LinkSource,
     LinkText,
     compare_positions,
     look_for_other_positions,
 )
-from coverage_eval.core.errors import DataError, Finding
+from coverage_eval.core.errors import CorpusWarning, DataError, Finding
 from coverage_eval.core.files import PathLike, file_name, zip_lines
 from coverage_eval.core.metric import Formula, Presentation, Statistics
+from coverage_eval.core.score import Score
 from coverage_eval.core.texts import check_stdin, open_text
 from fast_align_wrapper.links import Link, Links
 
@@ -60,12 +63,44 @@ def read_with_gold(links: PathLike, gold: PathLike) -> Iterator[tuple[Links, Gol
             standard input twice.
     """
     check_stdin([open_text(links), open_text(gold)])
-    found, given = LinkText(links, file_name(links)), LinkText(gold, file_name(gold))
+    return _read_with_gold(LinkText(links, file_name(links)), LinkText(gold, file_name(gold)))
+
+
+def _read_with_gold(found: LinkText, given: LinkText) -> Iterator[tuple[Links, Gold]]:
     rows: list[Links] = [row for _, row in found]
     golds = [row for _, row in given.golds()]
     if given.is_numbered:
         golds += [Gold((), ())] * (len(rows) - len(golds))
-    return zip_lines([file_name(links), file_name(gold)], [rows, golds])
+    return zip_lines([found.name, given.name], [rows, golds])
+
+
+def aer(links: LinkSource, gold: LinkSource) -> Score:
+    """Alignment error rate of links against gold links, as ``coverage-eval align aer``.
+
+    >>> float(aer(["0-0 1-1 2-2"], ["0-0 1p1 2-1"]))
+    40.0
+
+    Args:
+        links: A file of links, a list of its lines, or the links of each pair as pairs of positions
+            (source, target) from 0.
+        gold: The gold links in the same forms, as in :func:`read_gold`; pairs of positions are sure
+            links.
+
+    Returns:
+        AER from 0 to 100.
+
+    Raises:
+        DataError: As :func:`read_with_gold`; there is no pair.
+
+    Warns:
+        CorpusWarning: The gold links seem to be of other pairs, to count otherwise, or to have the
+            other direction.
+    """
+    rows = list(_read_with_gold(LinkText(links, "the links"), LinkText(gold, "the gold links")))
+    statistics = AER.count(rows)
+    for finding in check_gold(*zip(*rows, strict=True)):
+        warnings.warn(finding.message, CorpusWarning, stacklevel=2)
+    return AER().score(statistics)
 
 
 class LinkCounts(NamedTuple):
@@ -200,7 +235,8 @@ def check_gold(
     possible = [gold.possible for gold in golds]
     found = look_for_other_positions(possible, name)
     found = found or compare_positions(possible, links, name, links_name)
-    return found or _look_for_far_links(links, possible, name, links_name)
+    found = found or _look_for_far_links(links, possible, name, links_name)
+    return found or look_for_other_positions(links, links_name)
 
 
 MAX_FAR = 0.05

@@ -29,8 +29,9 @@ from coverage_eval.core.texts import depth, open_text
 from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
-LinkSource: TypeAlias = "PathLike | Text | Sequence[Collection[Link]]"
-"""Links of a text: a text of Pharaoh lines or its name, or the links of each segment."""
+LinkSource: TypeAlias = "PathLike | Text | Sequence[str] | Sequence[Collection[Link]]"
+"""Links of a text: a text of Pharaoh lines or its name, a list of such lines, or the links of each
+segment."""
 
 _TEXT = (str, os.PathLike, Text)
 
@@ -70,6 +71,8 @@ class LinkText:
             name, self._lines = text.name, text
             if text.path is not None:
                 check_file(text.path)
+        elif _are_lines(links):
+            self._lines = [*links]
         else:
             # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
@@ -83,7 +86,7 @@ class LinkText:
         """The links of one text, of several in a list, or of several by name.
 
         Args:
-            links: A file, the links of each segment, or several of these.
+            links: A file, its lines, the links of each segment, or several of these.
             name: What links in memory are called in messages.
 
         Raises:
@@ -100,8 +103,9 @@ class LinkText:
         ]
         if not listed:
             return []
-        may_be_segments = not isinstance(links, Mapping) and not isinstance(listed[0], _TEXT)
-        if may_be_segments and _are_segments(listed):
+        are_texts = isinstance(links, Mapping) or isinstance(listed[0], _TEXT)
+        are_texts = are_texts or all(map(_are_lines, listed))
+        if _are_lines(listed) or (not are_texts and _are_segments(listed)):
             return [cls(listed, name)]
         return [cls(item, name) for item in listed]
 
@@ -212,6 +216,15 @@ def _parse(line: str, where: str) -> Gold:
 def _if_sure(link: re.Match[str]) -> str:
     is_possible = link[1] or link[3] in "p?" or link[5] in {"P", "p"}
     return "" if is_possible else f"{link[2]}-{link[4]}"
+
+
+def _are_lines(links: Any) -> bool:
+    """Whether links in memory are lines: strings, the first of which has links and is no file."""
+    if not (isinstance(links, Sequence) and all(isinstance(line, str) for line in links)):
+        return False
+    first = next(filter(str.strip, links), "")
+    is_line = re.match(r"\s*\*?\d+[-sp?]\d+|.*\|\|\|", first) is not None
+    return bool(links) and (not first or is_line) and not os.path.exists(first)  # noqa: PTH110
 
 
 def _are_segments(listed: Sequence[Any]) -> bool:

@@ -21,6 +21,8 @@ BoolArray = NDArray[np.bool_]
 #: Bounds come from credits f − β accumulated over many steps. This many units of rounding below 0
 #: (for one bound) or below 1 (for their sum) count as rounding; more is an error.
 ROUNDING_BELOW = 1024
+#: Bounds that were written with nine digits are short by as much.
+PRINTED = 1e-8
 #: Bounds whose sum exceeds 1 by no more than this many float64 roundings are the solution.
 ROUNDING_ABOVE = 16
 
@@ -183,7 +185,7 @@ def _check_bounds(
     bounds: Float64Array, rounding: float, batch: tuple[int, ...]
 ) -> tuple[Float64Array, BoolArray]:
     """The bounds clipped to [0, 1], and for which rows they are the solution."""
-    allowed = ROUNDING_BELOW * rounding
+    allowed = max(ROUNDING_BELOW * rounding, PRINTED)
     limited = np.clip(bounds, 0.0, 1.0)
     total = row_sums(limited)[:, 0]
     if bounds.min(initial=0.0) < -allowed or not (total >= 1.0 - allowed).all():

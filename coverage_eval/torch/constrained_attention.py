@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from coverage_eval.attention import AttentionError, InfeasibleBoundsError, find_transformation
 from coverage_eval.torch.scorers import Scorer
 from coverage_eval.torch.transformations import (
-    ROUNDING_BELOW,
     constrained_softmax,
     constrained_sparsemax,
+    rounding_below,
     softmax,
     sparsemax,
 )
@@ -77,8 +77,7 @@ def infeasible_rows(
         ``[n]`` row numbers, ascending.
     """
     bounds = fertilities if mask is None else fertilities.masked_fill(~mask, 0)
-    rounding = ROUNDING_BELOW * torch.finfo(bounds.dtype).eps
-    return (bounds.sum(-1) < steps - rounding).nonzero()[:, 0]
+    return (bounds.sum(-1) < steps - rounding_below(bounds.dtype)).nonzero()[:, 0]
 
 
 class FertilityAttention(nn.Module):

@@ -29,9 +29,8 @@ import torch
 from torch import Tensor, nn
 
 from coverage_eval.attention import AttentionError
+from coverage_eval.attention.inputs import PRINTED, ROUNDING_BELOW
 
-#: As in the reference: up to this many units of rounding below 0 or 1 are accepted.
-ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many roundings of float64 are the solution.
 ROUNDING_ABOVE = 16
 #: Exponentials above exp of this are at their bound (see ``HIGHEST`` of the reference).
@@ -275,13 +274,17 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         return weights, positive == interior, _sharing(alpha, weights)
 
 
+def rounding_below(dtype: torch.dtype) -> float:
+    """How far below 0 or 1 bounds and their sums are accepted, as in the reference."""
+    return max(ROUNDING_BELOW * torch.finfo(dtype).eps, PRINTED)
+
+
 def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
     """Scores, and bounds clipped to [0, 1], 0 at padding and NaN if invalid.
 
     In float32, z − u would lose the bounds if scores are some thousands.
     """
-    allowed = ROUNDING_BELOW * torch.finfo(u.dtype).eps
-    limited = nn.functional.threshold(u, -allowed, math.nan).clamp(0, 1)
+    limited = nn.functional.threshold(u, -rounding_below(u.dtype), math.nan).clamp(0, 1)
     return z.double(), limited.masked_fill(z == -math.inf, 0).double()
 
 
@@ -290,7 +293,7 @@ def _checked(alpha: Tensor, u: Tensor, total: Tensor, dtype: torch.dtype) -> Ten
     eps = torch.finfo(dtype).eps
     excess = max(2 * eps, ROUNDING_ABOVE * torch.finfo(u.dtype).eps)
     alpha = torch.where(total <= 1 + excess, u, alpha)
-    return alpha.masked_fill_(total < 1 - ROUNDING_BELOW * eps, math.nan).to(dtype)
+    return alpha.masked_fill_(total < 1 - rounding_below(dtype), math.nan).to(dtype)
 
 
 def _sharing(alpha: Tensor, weights: Tensor) -> Tensor:

@@ -106,6 +106,26 @@ def test_links_in_memory_of_any_kind(kind):
     )
 
 
+def test_lines_of_links_are_links(tmp_path):
+    """As aligners' bindings give them: a list of lines is no list of files."""
+    lines = [["0-0 1-1", "0-0"], ["0-0", ""]]
+    expected = ce.drop(*TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS))
+    for given in (
+        Aligner.from_links(*lines),
+        Aligner.from_links([lines[0]], {"system": lines[1]}),
+        Aligner.from_links(iter(lines[0]), write(tmp_path / "hyp", HYPOTHESIS)),
+    ):
+        assert ce.drop(*TEXTS, given) == expected
+    both = Aligner.from_links([lines[0], lines[0]], [lines[1], lines[1]])
+    assert [text.name for text in both.link_texts] == [
+        *["links of the reference"] * 2, *["links of the hypothesis"] * 2
+    ]  # fmt: skip
+    files = [write(tmp_path / name, REFERENCE) for name in ("a", "b")]
+    assert len(Aligner.from_links([*map(str, files)], HYPOTHESIS).link_texts) == 3
+    with pytest.raises(DataError, match="no such file"):
+        Aligner.from_links(["a.links"], HYPOTHESIS)
+
+
 def test_given_links_count_words_as_aligners_do(tmp_path):
     """fast_align has one word where a no-break space stands; five of the six others are linked."""
     source = "12\u00a0000 Leute waren hier , sagte Anna"
@@ -139,7 +159,7 @@ def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):
         list(aligner.align(make_text_rows(*TEXTS), compat="acl2018"))
 
 
-@pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])
+@pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0 0"], ["0-0"]], [[(0,)], []]])
 def test_values_that_are_not_links_are_refused(links):
     with pytest.raises(DataError, match=r"links of the reference: segment 1: .* are not links"):
         Aligner.from_links(links, HYPOTHESIS)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import coverage_eval as ce
 from coverage_eval.align.gold import (
     AER,
     F1,
@@ -20,7 +21,7 @@ from coverage_eval.align.gold import (
     read_gold,
     read_with_gold,
 )
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.errors import CorpusWarning, DataError
 from fast_align_wrapper.links import Link, Links
 from tests.core.corrupt import pairs
 
@@ -238,3 +239,28 @@ def test_links_that_count_from_one():
 @pytest.mark.parametrize("change", [SWAP, FROM_ONE])
 def test_few_pairs_give_no_finding(change):
     assert check_gold(TRUTH[:19], gold(moved(TRUTH[:19], change))) == []
+
+
+def test_links_that_count_from_one_beside_gold_links_of_another_text():
+    unlike = gold(weak(1.0)[::-1])
+    (found,) = check_gold(moved(TRUTH, FROM_ONE), unlike, links_name="a.links")
+    assert found.message.startswith("a.links: no link of 500 pairs has source position 0; if posit")
+
+
+def test_aer_in_python_is_that_of_the_command(tmp_path, run_cli):
+    links, golds = ["0-0 1-1 2-2", "0-0"], ["0-0 1p1 2-1", "0-0 1-1"]
+    for name, lines in (("links", links), ("gold", golds)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    printed = run_cli("align", "aer", tmp_path / "links", tmp_path / "gold", "-b").stdout
+    assert printed.split()[0] == f"{ce.aer(links, golds).score:.2f}"
+    assert ce.aer(tmp_path / "links", golds) == ce.aer(links, str(tmp_path / "gold"))
+    assert ce.aer([[(0, 0)]], [[(0, 0)]]).score == 0
+    with pytest.warns(CorpusWarning, match="with source and target swapped"):
+        ce.aer(TRUTH, moved(TRUTH, SWAP))
+    with pytest.raises(DataError, match="the links has 2, the gold links has 1"):
+        ce.aer(links, golds[:1])
+
+
+def test_the_case_of_naacl(shared):
+    folder = shared / "cases" / "naacl-gold"
+    assert ce.aer(folder / "hyp", folder / "gold.naacl").score == pytest.approx(100 / 12)

@@ -139,6 +139,10 @@ def test_rounding_in_the_bounds_is_forgiven(transform, dtype):
     u = np.array([0.5, 0.5 - 8 * eps, -3 * eps], dtype=dtype)
     alpha = transform(np.array([1, 2, 3], dtype=dtype), u)
     np.testing.assert_array_equal(alpha, np.maximum(u, 0))
+    printed = [0.333333333, 0.333333333, 0.333333333]  # short by 1e-9
+    np.testing.assert_array_equal(transform(np.zeros(3), printed), printed)
+    with pytest.raises(InfeasibleBoundsError):
+        transform(np.zeros(3), [0.3333, 0.3333, 0.3333])
 
 
 @bounded

@@ -247,6 +247,8 @@ def test_undefined_rows_are_nan_and_do_not_affect_others(name):
     short = torch.tensor([0.5, 0.5 - 1e-6, -1e-8])
     if name in BOUNDED:
         assert getattr(ours, name)(z[0], short).tolist() == pytest.approx([0.5, 0.5, 0], abs=2e-6)
+        printed = torch.full((3,), 0.333333333, dtype=torch.float64)
+        assert getattr(ours, name)(z[0].double(), printed).equal(printed)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
