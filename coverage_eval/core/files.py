@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
 import warnings
 from abc import ABC, abstractmethod
@@ -30,6 +29,9 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read, in bytes: a file with a longer line is probably not text."""
+
+MAX_BLANK_LINES = 1 << 20
+"""The longest run of blank lines that is read: 300 kB of gzip can hold 300,000,000 of them."""
 
 _BEGINNING = 1 << 16
 """Bytes that tell what a file is."""
@@ -133,19 +135,35 @@ class FileText(Text):
         """The file itself, or the copy of a pipe.
 
         Raises:
-            DataError: The file is missing or a folder.
+            DataError: The file is missing or a folder, or a line of a pipe is too long.
         """
         check_file(self.path)
         if str(self.path) != STDIN and Path(self.path).is_file():
             return Path(self.path)
-        self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
         if str(self.path) == STDIN:
-            shutil.copyfileobj(sys.stdin.buffer, self._copy)
+            self._copy = self._copy_of(sys.stdin.buffer)
         else:
             with Path(self.path).open("rb") as pipe:
-                shutil.copyfileobj(pipe, self._copy)
-        self._copy.flush()
+                self._copy = self._copy_of(pipe)
         return Path(self._copy.name)
+
+    def _copy_of(self, pipe: BinaryIO) -> Any:
+        """A temporary file with what a pipe gives, which may have no end.
+
+        Raises:
+            DataError: A line is too long, and the name is not that of binary data.
+        """
+        copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
+        has_lines = Path(self.path).suffix.lower() not in {".gz", ".zst", ".parquet"}
+        number, length = 1, 0
+        while block := pipe.read(_BEGINNING):
+            copy.write(block)
+            number += block.count(b"\n")
+            length = len(block) - block.rfind(b"\n") - 1 + length * (b"\n" not in block)
+            if has_lines and length > MAX_LINE_BYTES:
+                raise DataError(f"{self.name}: line {number} {too_long()}")
+        copy.flush()
+        return copy
 
     @cached_property
     def first_lines(self) -> Sequence[str]:
@@ -175,7 +193,7 @@ class FileText(Text):
                 raise DataError(f"{self.name}: is {other}")
             text = io.TextIOWrapper(file, "utf-8", newline="\n")
             read_line = partial(text.readline, MAX_LINE_BYTES + 1)
-            number = 0
+            number = blank = 0
             try:
                 for number, line in enumerate(iter(read_line, ""), start=1):
                     if len(line) > MAX_LINE_BYTES:
@@ -190,6 +208,12 @@ class FileText(Text):
                             where = f"{self.name}: line {number}"
                             warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
                         segment = segment.removesuffix("\r")
+                    blank = 0 if segment else blank + 1
+                    if blank > MAX_BLANK_LINES:
+                        raise DataError(
+                            f"{self.name}: line {number} is the last of {blank:,} blank lines, so "
+                            "this is probably no text of segments"
+                        )
                     yield segment
             except UnicodeDecodeError:
                 raise self._invalid_utf8(number) from None

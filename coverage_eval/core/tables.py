@@ -382,9 +382,15 @@ def _is_object(line: str) -> bool:
 
 
 def read_value(file: FileText) -> Any:
-    """The only value of a file of JSON; None for another file."""
+    """The only value of a file of JSON; None for another file.
+
+    Raises:
+        DataError: An object has two fields of one name.
+    """
     try:
-        return json.loads("\n".join(_lines(file)))
+        return _parse("\n".join(_lines(file)))
+    except DataError as error:
+        raise DataError(f"{file.name}: {error}") from None
     except (ValueError, RecursionError):
         return None
 
@@ -393,13 +399,57 @@ def parse_json(text: str, where: str) -> Any:
     """Parse a JSON value.
 
     Raises:
-        DataError: It is not JSON, or nested too deep.
+        DataError: It is not JSON, or nested too deep, or an object has two fields of one name.
     """
     try:
-        return json.loads(text)
+        return _parse(text)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
     except (ValueError, RecursionError) as error:
         reason = str(error) or type(error).__name__
         raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+
+
+class WrittenNumber(float):
+    """A number of JSON that Python would write otherwise, such as 1e400, and how it was written.
+
+    >>> _parse("[1.0, 1e400, 0.30]")
+    [1.0, inf, 0.3]
+    >>> [str(number) for number in _parse("[1.0, 1e400, 0.30]")]
+    ['1.0', '1e400', '0.30']
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        """The number that a text stands for."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.text,)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_unique_fields, parse_float=_number)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return value if repr(value) == text else WrittenNumber(text)
+
+
+def _unique_fields(pairs: Sequence[tuple[str, Any]]) -> Row:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"an object has two fields {twice!r:.60}")
+    return record
 
 
 def field_names(record: Mapping[str, Any]) -> list[str]:

@@ -265,6 +265,17 @@ def test_rows_with_values_that_json_lacks_are_written_as_json(run_cli, tmp_path)
     assert '"x": null, "y": [{"z": null}]}' in (tmp_path / "k.jsonl").read_text()
 
 
+def test_numbers_are_kept_as_they_were_written(run_cli, tmp_path):
+    row = '{"hyp": "a", "ref": "a", "x": 1e400, "y": [0.30, {"z": 12345678901234567890}], "w": 1E5}'
+    (tmp_path / "t.jsonl").write_text(f"{row}\n")
+    for name in ("k.jsonl", "k.csv", "k.tsv"):
+        run_cli("rep", *TEXTS, "--keep", name, cwd=tmp_path)
+    assert (tmp_path / "k.jsonl").read_text() == row.replace("{", '{"rep": 0.0, ', 1) + "\n"
+    (cells,) = read_csv(tmp_path / "k.csv")
+    assert (cells["x"], cells["w"]) == ("1e400", "1E5")
+    assert "\t1e400\t" in (tmp_path / "k.tsv").read_text()
+
+
 def test_records_that_a_form_cannot_hold(tmp_path):
     for cell in ("a\tb", "a\nb", "a\rb"):
         with pytest.raises(DataError, match=r"r\.tsv: a text has a tab or a line end, which TSV"):

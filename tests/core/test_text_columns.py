@@ -141,6 +141,8 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('{"h": "a"}\n["h"]\n', "no column h; there are: {"),
         ('{"h": "a"}\n{"h": "b"}\n["h"]\n', "row 3: JSON, but not an object {…}"),
         ('{"h": "a"}\n{"h": "b"}\n{"h\n', "row 3: not JSON: "),
+        ('{"h": "a", "h": "b"}\n{"h": "b"}\n', "row 1: an object has two fields 'h'"),
+        ('[{"h": "a"},\n{"h": "a", "x": {"y": 1, "y": 2}}]\n', "an object has two fields 'y'"),
         ('[{"h": "a"}, 3]\n', "row 2: JSON, but not an object {…}"),
         ("h\tr\na\tb\n".encode("utf-16"), "is UTF-16 text; convert it: iconv"),
         ("h\tr\na\tb\n".encode("utf-16-le"), "is UTF-16 text; convert it: iconv -f UTF-16LE"),
