@@ -1,12 +1,15 @@
 """Segment scores from another program, such as COMET, as a metric; and files of them.
 
 A table has a column of numbers, perhaps ``segment`` (from 1; by default the rows' order) and
-``system``, as ``--sentence-level -f csv`` prints it.
+``system``, as ``--sentence-level -f csv`` prints it; or a column for each system, under its name.
+What comet-score prints, BLEURT's file of a number a line, and WMT's ``seg.score`` (system and
+score, or last in a line system, segment and score) are read as they are.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,10 +22,10 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
-from coverage_eval.core.files import Text, zip_lines
+from coverage_eval.core.files import FileText, Text, zip_lines
 from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
-from coverage_eval.core.tables import ColumnText, TextTable, list_names
+from coverage_eval.core.tables import SYSTEM, ColumnText, TextTable, list_names
 from coverage_eval.core.texts import open_text
 from coverage_eval.registry import METRICS, metric_class
 
@@ -240,10 +243,14 @@ def read_external_scores(
             other names, a system has no scores, or segments are not numbered from 1.
     """
     text = file if isinstance(file, Text) else open_text(file)
+    scores: Scores | None = None
     if isinstance(text, ColumnText):
-        scores = _read_table(text.table, text.column, name)
-    else:
-        scores = _read_table(TextTable(str(text)), "", name)
+        scores = _read_table(text.table, text.column, name, systems)
+    elif isinstance(text, FileText):
+        scores = _read_bare(text)
+    if scores is None:
+        opened = text if isinstance(text, FileText) else None
+        scores = _read_table(TextTable(str(text), file=opened), "", name, systems)
     values: dict[str, list[float | None]] = {}
     for system in systems:
         found = _find_system(system, scores, alone=len(systems) == 1)
@@ -256,26 +263,92 @@ def read_external_scores(
     return ExternalScores(name, values, text.name, higher_is_better=higher_is_better)
 
 
-def _read_table(table: TextTable, column: str, name: str) -> Scores:
+_PREFIX = re.compile(r"^(?:Segment |score: )")
+"""What comet-score prints before a segment's number, from 0, and before its score."""
+
+
+def _read_bare(file: FileText) -> Scores | None:
+    """Scores in lines without names of columns; None for a table.
+
+    The last field is the score, the one before it the segment, and before that the system; with two
+    fields the first is the system. Lines with fewer fields than the first have scores of a corpus.
+    """
+    if Path(file.path).suffix.lower() == ".parquet":
+        return None
+    first = next(filter(str.strip, file.first_lines), "")
+    width = len(_fields(first))
+    if not _NUMBER.fullmatch(_fields(first)[-1]):
+        return None
+    if width > 1 and all(map(_NUMBER.fullmatch, _fields(first))):
+        raise DataError(
+            f"{file.name}: its first line has no names of columns, such as those of the systems; "
+            f"add it: (echo 'A,B'; cat {shlex.quote(str(file.path))}) > NEW.csv"
+        )
+    found: dict[str, list[tuple[str, float | None]]] = {}
+    for number, line in enumerate(file.lines(), start=1):
+        fields = _fields(line)
+        if len(fields) != width:
+            continue
+        where = f"{file.name}: line {number}"
+        value = None if fields[-1] in {"", "None"} else parse_number(fields[-1], where)
+        system = "" if width == 1 else fields[-2 if width == 2 else -3]
+        found.setdefault(system, []).append((fields[-2] if width > 2 else "", value))
+    scores: Scores = {}
+    for system, rows in found.items():
+        of_system = scores.setdefault(system, {})
+        is_from_0 = any(segment == "0" for segment, _ in rows)
+        for index, (segment, value) in enumerate(rows, start=1):
+            key = int(segment) + is_from_0 if segment.isdecimal() else index
+            if key in of_system:
+                raise DataError(f"{file.name}: segment {segment} of {system} occurs twice")
+            of_system[key] = value
+    return scores
+
+
+def _fields(line: str) -> list[str]:
+    fields = line.rstrip().split("\t" if "\t" in line else ",")
+    return [_PREFIX.sub("", field.strip()) for field in fields]
+
+
+def _read_table(table: TextTable, column: str, name: str, systems: Sequence[str]) -> Scores:
     where, names = table.name, table.names
     if not table.rows:
         raise DataError(f"{where}: has no score of segments")
-    column = column or next((usual for usual in ("score", name) if usual in names), "")
+    by_name = {each.lower(): each for each in reversed(names)}
+    column = column if column in names else by_name.get(column.lower(), column)
+    column = column or next(
+        (by_name[usual] for usual in ("score", name.lower()) if usual in by_name), ""
+    )
+    of_system, of_segment = by_name.get(SYSTEM, SYSTEM), by_name.get("segment", "segment")
+    if not column and SYSTEM not in by_name:
+        columns = [_match(system, names) for system in systems]
+        if len(systems) > 1 and None not in columns:
+            return {
+                each: {
+                    row: _score(cell, f"{where}: {at}, column {each!r}")
+                    for row, (at, cell) in enumerate(table.cells(each), start=1)
+                }
+                for each in filter(None, columns)
+            }
     if not column:
         there = list_names(names)
         raise DataError(f"{where}: name the scores: {name}={where}:COLUMN; there are: {there}")
     scores: Scores = {}
     for row, (at, cell) in zip(table.rows, table.cells(column), strict=True):
         here = f"{where}: {at}"
-        value = None if cell in {"", None} else parse_number(cell, f"{here}, column {column!r}")
-        of_system = scores.setdefault(str(row.get("system") or ""), {})
-        segment = str(row.get("segment", len(of_system) + 1))
+        value = _score(cell, f"{here}, column {column!r}")
+        found = scores.setdefault(str(row.get(of_system) or ""), {})
+        segment = str(row.get(of_segment, len(found) + 1))
         if not re.fullmatch("[1-9][0-9]{0,8}", segment):
             raise DataError(f"{here}: segment {segment!r:.60} is not a number from 1")
-        if int(segment) in of_system:
+        if int(segment) in found:
             raise DataError(f"{here}: segment {segment} occurs twice")
-        of_system[int(segment)] = value
+        found[int(segment)] = value
     return scores
+
+
+def _score(cell: object, where: str) -> float | None:
+    return None if cell in {"", None} else parse_number(cell, where)
 
 
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
@@ -302,8 +375,14 @@ def _find_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float
     """The scores of a system, by the closest match of its name; None if there are none."""
     if alone and list(scores) == [""]:
         return scores[""]
+    name = _match(system, scores)
+    return None if name is None else scores[name]
+
+
+def _match(system: str, names: Iterable[str]) -> str | None:
+    """The name that matches that of a system best; None if none does."""
     for write in (str, lambda name: Path(name).name, lambda name: Path(name).stem):
-        matching = [found for name, found in scores.items() if write(name) == write(system)]
+        matching = [name for name in names if write(name) == write(system)]
         if len(matching) == 1:
             return matching[0]
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from coverage_eval.comparison.external_scores import (
 )
 from coverage_eval.comparison.gate import find_worse
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.texts import SegmentFile
 
 TEXT = [f"word {n} and more" for n in range(30)]
 RNG = np.random.default_rng(7)
@@ -125,3 +127,56 @@ def test_the_user_says_what_is_better(run_cli, tmp_path):
     for said, status in (((), 2), (("--lower-is-better", "ours"), 3),
                          (("--higher-is-better", "ours"), 0)):  # fmt: skip
         assert run_cli(*line, *said, cwd=tmp_path, check=False).returncode == status
+
+
+COMET = "a.txt\tSegment 0\tscore: 0.5\na.txt\tSegment 1\tscore: 1.0\nb.txt\tSegment 0\tscore: 0\n"
+COMET += "b.txt\tSegment 1\tscore: -.5\na.txt\tscore: 0.75\nb.txt\tscore: -0.25\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        COMET,
+        "a\t0.5\na\t1.0\nb\t0\nb\t-.5\n",  # WMT
+        "M\ten-de\twmt\tref\ta\t1\t0.5\nM\ten-de\twmt\tref\tb\t1\t0\n"
+        "M\ten-de\twmt\tref\tb\t2\t-.5\nM\ten-de\twmt\tref\ta\t2\t1\n",
+        "a,b\n.5,0\n1,-.5\n",  # a column for each system
+        "System,SEGMENT,X\na,1,.5\nb,2,-.5\na,2,1\nb,1,0\n",
+    ],
+)
+def test_what_other_programs_print_is_read(tmp_path, content):
+    (tmp_path / "scores").write_text(content)
+    found = read_external_scores("x", SegmentFile(tmp_path / "scores"), ["out/a.txt", "b"])
+    assert found.values == {"out/a.txt": [0.5, 1.0], "b": [0.0, -0.5]}
+
+
+def test_the_command_reads_what_comet_score_prints(tmp_path, run_cli):
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("a house\na dog\n")
+    (tmp_path / "comet").write_text(COMET)
+    line = ("compare", "a.txt", "b.txt", "-r", "a.txt", "--scores", "comet=comet", "-m", "chrf")
+    table = run_cli(*line, "-f", "csv", cwd=tmp_path).stdout
+    rows = [row.split(",")[:3] for row in table.splitlines()]
+    assert [row for row in rows if "comet" in row] == [
+        ["a.txt", "comet", "0.75"], ["b.txt", "comet", "-0.25"]
+    ]  # fmt: skip
+
+
+def test_a_number_a_line_is_of_the_only_system(tmp_path):
+    (tmp_path / "bleurt").write_text("0.5\n-1e-3\n\n")
+    file = SegmentFile(tmp_path / "bleurt")
+    assert read_external_scores("bleurt", file, ["a"]).values == {"a": [0.5, -0.001, None]}
+    with pytest.raises(DataError, match="no scores of a; it names no system"):
+        read_external_scores("bleurt", file, ["a", "b"])
+    (tmp_path / "wide").write_text("0.5\t1\n1\t0\n")
+    with pytest.raises(DataError, match=r"no names of columns.*add it: .echo 'A,B'; cat "):
+        read_external_scores("x", SegmentFile(tmp_path / "wide"), ["a", "b"])
+
+
+def test_a_comparison_names_its_table_of_pandas():
+    comparison: Any = compare({"a": TEXT, "b": TEXT}, TEXT, metrics=["rep"], resamples=0)
+    with pytest.raises(TypeError, match=r"to_frame\(\) is one"):
+        comparison["a"]
+    with pytest.raises(AttributeError, match=r"no 'to_csv'; comparison.to_frame\(\) is a table"):
+        comparison.to_csv("x.csv")
+    assert not hasattr(comparison, "columns")
