@@ -69,12 +69,12 @@ def look_for_other_order(texts: SampledTexts) -> Iterator[Finding]:
     first, *others = _compared(texts)
     parts = [texts, *texts.last_lines]
     for index, text in enumerate(others, start=1):
-        runs = [run for part in parts for run in _runs_by_words(part, index)]
-        slips = [run for run in runs if run.lag]
+        by_part = [_runs_by_words(part, index) for part in parts]
+        slips = [run for runs in by_part for run in runs if run.lag]
         if slips and len(texts.lines) < texts.size and texts.read:
             around = texts.read([_around(texts, end) for run in slips for end in run[:2]])
             slips = [run for run in _runs_by_words(around, index) if run.lag]
-        strays = [run for run in _runs_by_words(texts, index) if run.lag is None]
+        strays = [run for run in by_part[0] if run.lag is None]
         yield from judge_order(texts, text, first, [*slips, *strays], "out-of-step")
 
 
@@ -94,63 +94,78 @@ def _around(texts: SampledTexts, line: int) -> range:
 def _runs_by_words(texts: SampledTexts, index: int) -> list[LineRun]:
     """The runs of a text by the words that it shares with the first one."""
     other, text = _compared(texts)[0], _compared(texts)[index]
-    fits, alike = count_shared(texts, text, other), count_shared(texts, other, other)
-    has_words = np.array([bool(words) for words in text.words])
-    # Where the lines of the other text are alike, nobody can tell where one belongs.
-    least = NO_RELATION * has_words * (alike[0] - alike[1:].mean(axis=0))
-    return find_runs(texts.lines, fits, least, is_odd=fits[0] == 0)
+    near = neighbours(texts, text)
+    fits = count_shared(text, other, near)
+    least = np.where([*map(bool, text.words)], NO_RELATION * near[1:].mean(axis=0), 0.0)
+    runs = find_runs(texts.lines, fits, least, is_odd=fits[0] == 0)
+    if any(run.lag is None for run in runs):
+        # Where the lines of the other text are alike, nobody can tell where one belongs.
+        alike = count_shared(other, other, near)
+        least *= alike[0] - alike[1:].mean(axis=0)
+        runs = find_runs(texts.lines, fits, least, is_odd=fits[0] == 0)
+    return runs
 
 
-def count_shared(texts: SampledTexts, text: SampledText, other: SampledText) -> Floats:
+def count_shared(text: SampledText, other: SampledText, near: NDArray[np.bool_]) -> Floats:
     """The share of words that each line has in common with its own line, and with each lag.
 
     It is Dice's coefficient of the words, of which frequent ones weigh little, since they say
-    little about where a line belongs. A line that has no neighbour, or one with the same source,
-    fits it as well as its own.
+    little about where a line belongs. A line fits a neighbour that tells nothing as well as its
+    own line.
 
     Returns:
         ``[1 + len(LAGS), rows]``, 0 to 1.
     """
-    rows = len(texts.lines)
-    numbers: dict[str, int] = {}
-    texts_of_numbers = [
-        np.fromiter(
-            (numbers.setdefault(word, len(numbers)) for word in chain.from_iterable(side.words)),
-            dtype=np.int64,
-        )
+    rows = len(text.rows)
+    vocabulary = frozenset().union(*text.words, *other.words)
+    numbers = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+    words, other_words = (
+        np.array([numbers[word] for word in chain.from_iterable(side.words)], dtype=np.int64)
         for side in (text, other)
-    ]
+    )
     rows_of = [np.repeat(np.arange(rows), [*map(len, side.words)]) for side in (text, other)]
-    words, other_words = texts_of_numbers
     frequency = np.bincount(other_words, minlength=len(numbers))
     weights = np.log((1 + rows) / np.maximum(frequency, 1))
     sizes, other_sizes = (
         np.bincount(number, weights[word], minlength=rows)
-        for number, word in zip(rows_of, texts_of_numbers, strict=True)
+        for number, word in zip(rows_of, (words, other_words), strict=True)
     )
-    present = np.unique(rows_of[1] * len(numbers) + other_words)
+    present = np.sort(rows_of[1] * len(numbers) + other_words)
     fits = np.zeros((1 + len(LAGS), rows))
     for place, lag in enumerate((0, *LAGS)):
         wanted = (rows_of[0] + lag) * len(numbers) + words
         found = np.searchsorted(present, wanted).clip(max=max(len(present) - 1, 0))
         is_shared = present[found] == wanted if len(present) else np.zeros(len(wanted), dtype=bool)
         shared = np.bincount(rows_of[0][is_shared], weights[words[is_shared]], minlength=rows)
-        near = has_neighbour(texts, lag)
         total = sizes + np.roll(other_sizes, -lag)
         fits[place] = np.divide(2 * shared, total, out=np.zeros(rows), where=total > 0)
-        fits[place] = np.where(near, fits[place], fits[0])
+        fits[place] = np.where(near[place], fits[place], fits[0])
     return fits
 
 
-def has_neighbour(texts: SampledTexts, lag: int) -> NDArray[np.bool_]:
-    """Whether each row has one so many lines further on, of another source if sources are known."""
+def neighbours(texts: SampledTexts, text: SampledText) -> NDArray[np.bool_]:
+    """Whether each row has a neighbour that tells where it belongs, for each lag.
+
+    It tells nothing if the text has the same line there, or if the source is the same, as in tables
+    with a row for each system.
+
+    Returns:
+        ``[1 + len(LAGS), rows]``; the first for the row itself, which tells always.
+    """
     lines = np.asarray(texts.lines)
-    is_next: NDArray[np.bool_] = np.roll(lines, -lag) == lines + lag
-    if lag and texts.source is not None:
+    differ = []
+    for rows in (text.rows, *([texts.source.rows] if texts.source else [])):
         known: dict[tuple[str, ...], int] = {}
-        sources = np.array([known.setdefault(tuple(s), len(known)) for s in texts.source.rows])
-        is_next &= sources != np.roll(sources, -lag)
-    return is_next
+        differ.append(np.array([known.setdefault(tuple(row), len(known)) for row in rows]))
+    return np.array(
+        [
+            np.logical_and.reduce([ids != np.roll(ids, -lag) for ids in differ])
+            & (np.roll(lines, -lag) == lines + lag)
+            if lag
+            else np.ones(len(lines), dtype=bool)
+            for lag in (0, *LAGS)
+        ]
+    )
 
 
 def find_runs(

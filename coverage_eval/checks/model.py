@@ -8,8 +8,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coverage_eval.checks.line_order import LAGS, find_runs, has_neighbour, judge_order
+from coverage_eval.checks.line_order import LAGS, find_runs, judge_order, neighbours
 from coverage_eval.core.batches import BLOCK_ROWS, RowSample
 from coverage_eval.core.errors import Finding, Severity
 from coverage_eval.core.metric import Floats
@@ -274,14 +275,20 @@ def look_for_other_order(texts: SampledTexts, model: FastAlign) -> Iterator[Find
     chosen = set(list(dict.fromkeys(blocks))[:: math.ceil(len(blocks) / MODEL_ROWS)])
     rows = [row for row, block in enumerate(blocks) if block in chosen]
     for target in texts.targets:
-        fits = model_fits(model, texts, target, rows)
+        near = neighbours(texts, target)[:, rows]
+        fits = model_fits(model, source.rows, target.rows, rows, near)
         is_odd = np.array([not (target.rows[row] and source.rows[row]) for row in rows])
-        runs = find_runs([texts.lines[row] for row in rows], fits, FIT * ~is_odd, is_odd)
+        least = FIT * near[1:].mean(axis=0) * ~is_odd
+        runs = find_runs([texts.lines[row] for row in rows], fits, least, is_odd)
         yield from judge_order(texts, target, source, runs)
 
 
 def model_fits(
-    model: FastAlign, texts: SampledTexts, target: SampledText, rows: Sequence[int]
+    model: FastAlign,
+    sources: TokenizedText,
+    targets: TokenizedText,
+    rows: Sequence[int],
+    near: NDArray[np.bool_],
 ) -> Floats:
     """How well some targets fit their own sources, and the sources at each lag.
 
@@ -291,12 +298,9 @@ def model_fits(
     Returns:
         ``[1 + len(LAGS), rows]``, -1 to 1.
     """
-    assert texts.source is not None
-    sources, targets = texts.source.rows, target.rows
     aligned = []
-    for lag in (0, *LAGS):
-        is_near = has_neighbour(texts, lag)
-        pairs = [(row + lag * bool(is_near[row]), row) for row in rows]
+    for lag, tells in zip((0, *LAGS), near, strict=True):
+        pairs = [(row + lag * bool(tell), row) for row, tell in zip(rows, tells, strict=True)]
         aligned.append(list(_log_probabilities(model, sources, targets, pairs)))
     sizes = np.array([max(1, len(targets[row])) for row in rows])
     scores = np.array(aligned) / sizes

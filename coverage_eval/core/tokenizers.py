@@ -11,7 +11,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, cast, overload
@@ -209,20 +209,30 @@ class Tokenizer:
 
     @cached_property
     def _function(self) -> Callable[[str], str]:
-        from sacrebleu.metrics.bleu import BLEU
+        return sacre_tokenizer(self.name)
 
-        is_modelled = self.name in _NEED_MODELS
-        if is_modelled:
-            _check_model(self.name)
-        try:
-            tokenizer = BLEU(tokenize=self.name).tokenizer
-        except (ImportError, RuntimeError) as error:
-            language = self.name.partition("-")[0]
-            package = "sentencepiece" if is_modelled else f"sacrebleu[{language}]"
-            raise MissingDependencyError(
-                f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
-            ) from error
-        return cast("Callable[[str], str]", tokenizer)
+
+@cache
+def sacre_tokenizer(name: str) -> Callable[[str], str]:
+    """sacreBLEU's tokeniser, one for all that use it: it remembers the texts that it split.
+
+    Raises:
+        MissingDependencyError: It needs a package or a model that is not installed.
+    """
+    from sacrebleu.metrics.bleu import BLEU
+
+    is_modelled = name in _NEED_MODELS
+    if is_modelled:
+        _check_model(name)
+    try:
+        tokenizer = BLEU(tokenize=name).tokenizer
+    except (ImportError, RuntimeError) as error:
+        language = name.partition("-")[0]
+        package = "sentencepiece" if is_modelled else f"sacrebleu[{language}]"
+        raise MissingDependencyError(
+            f"tokenizer {name}: its package is not installed; pip install '{package}'"
+        ) from error
+    return cast("Callable[[str], str]", tokenizer)
 
 
 def segment_text(segment: Segment) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from coverage_eval.core.tokenizers import UNSPACED, Segment, Span, segment_text
@@ -47,9 +48,18 @@ class ParsedSegment(NamedTuple):
         text = segment_text(segment)
         if is_output and MAY_HAVE_TOKEN.search(text):
             text = without_special_tokens(text)
-        tokens = TOKEN_PATTERN.findall(text)
-        words = [token.lower() for token in tokens if token[0].isalnum()]
-        return cls(text, tokens, words, frozenset(words), sum(map(len, tokens)))
+        return _parse(text) if len(text) <= _MAX_KEPT else _parse.__wrapped__(text)
+
+
+_MAX_KEPT = 2000
+"""The longest text whose parsed form is kept: what is learnt from a sample is then judged."""
+
+
+@lru_cache(maxsize=6000)
+def _parse(text: str) -> ParsedSegment:
+    tokens = TOKEN_PATTERN.findall(text)
+    words = [token.lower() for token in tokens if token[0].isalnum()]
+    return ParsedSegment(text, tokens, words, frozenset(words), sum(map(len, tokens)))
 
 
 Pair: TypeAlias = tuple[ParsedSegment, ParsedSegment]

@@ -91,6 +91,8 @@ class PreambleProfile:
             )
         else:
             head, tail = _unknown_start(outputs, known), _unknown_start(turned, known)
+        if not any(source.words for source, _ in pairs):  # nothing could explain any
+            return cls(frozenset(), frozenset(), head, tail[::-1])
         return cls(
             _unexplained(pairs, lengths, from_end=False),
             _unexplained(pairs, lengths, from_end=True),

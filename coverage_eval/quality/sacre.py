@@ -19,7 +19,13 @@ from coverage_eval.core.metric import Presentation, Statistics, setting
 from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Signature
 from coverage_eval.core.text_metric import FixedMetric
-from coverage_eval.core.tokenizers import TOKENIZERS, Segment, Tokenizer, segment_text
+from coverage_eval.core.tokenizers import (
+    TOKENIZERS,
+    Segment,
+    Tokenizer,
+    sacre_tokenizer,
+    segment_text,
+)
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
@@ -171,9 +177,11 @@ class BLEU(SacreBLEUMetric):
     def _sacre_metric(self) -> SacreMetric:
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
-        return SacreBLEU(
+        metric = SacreBLEU(
             tokenize=self.tokenize, lowercase=self.lowercase, smooth_method=self.smooth, force=True
         )
+        metric.tokenizer = sacre_tokenizer(self.tokenize)  # checks split the same texts
+        return metric
 
 
 def _unsmoothed(rows: NDArray[np.float64]) -> NDArray[np.float64]:

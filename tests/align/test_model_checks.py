@@ -11,7 +11,7 @@ import pytest
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.checks.check import CHECKS, COUNTED, MODEL, WRITTEN, combine, run_checks
-from coverage_eval.checks.line_order import LAGS, look_for_other_order
+from coverage_eval.checks.line_order import LAGS, look_for_other_order, neighbours
 from coverage_eval.checks.model import model_fits, unknown_words
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.sampled_texts import SampledTexts
@@ -201,7 +201,8 @@ def test_fit_equals_its_definition(model):
     expected = [
         [(per_token(row, lag) - around) / (training - around) for row in rows] for lag in (0, *LAGS)
     ]
-    found = model_fits(model, texts, texts.references[0], rows)
+    near = neighbours(texts, texts.references[0])[:, rows]
+    found = model_fits(model, SOURCES, TARGETS, rows, near)
     assert found == pytest.approx(np.clip(expected, -1, 1))
     assert found[0].mean() > 0.5
 

@@ -34,6 +34,7 @@ from coverage_eval.checks.line_order import (
     best_states,
     count_shared,
     look_for_other_order,
+    neighbours,
 )
 from coverage_eval.checks.words import MAX_LETTERS
 from coverage_eval.core.batches import Texts
@@ -474,10 +475,12 @@ def test_shared_words_against_a_plain_count(one, two):
     first, second = SampledText("a", one[:size]), SampledText("b", two[:size])
     having = Counter(word for row in second.words for word in row)
     weights = {word: math.log((1 + size) / max(having[word], 1)) for word in "abcdef"}
-    found = count_shared(texts, first, second)
+    found = count_shared(first, second, neighbours(texts, first))
     for place, lag in enumerate((0, *LAGS)):
         for row in range(size):
-            other = row + lag if 0 <= row + lag < size else row
+            other = row + lag
+            if not 0 <= other < size or one[row] == one[other]:
+                other = row
             words, others = first.words[row], second.words[other]
             shared = sum(weights[word] for word in words & others)
             both = sum(weights[word] for word in [*words, *others])
