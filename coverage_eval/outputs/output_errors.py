@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from coverage_eval.core.batches import Batch, Request, Row, RowSample, Texts
@@ -35,7 +34,7 @@ from coverage_eval.outputs.special_tokens import (
     stripping_command,
 )
 from coverage_eval.outputs.untranslated import find_untranslated
-from coverage_eval.repetition.loops import Loop, find_loop
+from coverage_eval.repetition.loops import Loop, find_copies, find_loop
 
 if TYPE_CHECKING:
     from coverage_eval.align.aligner import Aligner
@@ -142,8 +141,9 @@ class OutputProfile:
             is_one_word = len(output.vocabulary) == 1 < len(output.words)
             yield OutputError("loop" if is_one_word else "refusal", quote_tokens(output.tokens))
             return
-        expected = chain([source] if source else [], map(ParsedSegment.of, references))
-        if loop := find_loop(output.tokens, (text.tokens for text in expected)):
+        known = [text for text in (source and source.text, *references) if text is not None]
+        expected = partial(map, lambda text: ParsedSegment.of(text).tokens, known)
+        if loop := find_loop(output.tokens, expected()) or find_copies(output.tokens, expected()):
             yield OutputError("loop", _looped(loop, output))
         elif language := self.languages.find_other(output, references):
             yield OutputError("wrong-language", f"{language}, not {self.languages.target}")

@@ -127,11 +127,21 @@ class BLEU(SacreBLEUMetric):
         return Tokenizer(self.tokenize)
 
     def check(self, sample: RowSample) -> Iterable[Finding]:
-        """A note if texts are tokenised, so that BLEU is not comparable with other papers'.
+        """Texts of which BLEU says little: most outputs are short, or they are tokenised.
 
-        sacreBLEU says it from a hundred lines on that end in a separate full stop; here most
-        outputs that end in a full stop must have a space before it.
+        sacreBLEU says that texts are tokenised from a hundred lines on that end in a separate full
+        stop; here most outputs that end in a full stop must have a space before it.
         """
+        sizes = [len(self.tokenizer(text)) for row in sample.rows for text in row.hypotheses]
+        short = sum(0 < size < _ORDERS[-1] for size in sizes)
+        if 2 * short > sum(map(bool, sizes)):
+            yield Finding(
+                f"{short:,} of {len(sizes):,} outputs have fewer than four words, and so no 4-gram "
+                "for BLEU, which is 0 if all are so short, and else tells of the few others; use "
+                "chrF (-m chrf)",
+                kind="unfit",
+                sample=len(sample.rows) if len(sample.rows) < sample.size else 0,
+            )
         ends = [
             text[-2:-1].isspace()
             for row in sample.rows
@@ -167,18 +177,33 @@ class BLEU(SacreBLEUMetric):
         return scores.reshape(rows.shape[:-1])
 
     def scores_of(self, statistics: Statistics) -> list[float | None]:
-        """The score of each segment; None for one to three words, which have no 4-gram to match."""
-        words, longest = statistics[:, 0], statistics[:, -1]
+        """The score of each segment; in one to three words, of the n-grams that there are.
+
+        sacreBLEU calls that the effective order, and scores sentences so.
+        """
         scores = super().scores_of(statistics)
-        undefined = (words > 0) & (longest == 0)
-        return [None if no else score for score, no in zip(scores, undefined, strict=True)]
+        for index in np.flatnonzero(statistics[:, -1] == 0):
+            row = statistics[index].tolist()
+            scores[index] = self._sacre_metric_of_sentences._compute_score_from_stats(row).score
+        return scores
 
     @cached_property
     def _sacre_metric(self) -> SacreMetric:
+        return self._make_metric()
+
+    @cached_property
+    def _sacre_metric_of_sentences(self) -> SacreMetric:
+        return self._make_metric(effective_order=True)
+
+    def _make_metric(self, *, effective_order: bool = False) -> SacreMetric:
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
         metric = SacreBLEU(
-            tokenize=self.tokenize, lowercase=self.lowercase, smooth_method=self.smooth, force=True
+            tokenize=self.tokenize,
+            lowercase=self.lowercase,
+            smooth_method=self.smooth,
+            force=True,
+            effective_order=effective_order,
         )
         metric.tokenizer = sacre_tokenizer(self.tokenize)  # checks split the same texts
         return metric

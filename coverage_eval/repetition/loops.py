@@ -275,9 +275,59 @@ def find_loop(tokens: Sequence[str], others: Iterable[Sequence[str]] = ()) -> Lo
     return None if loop is None or any(_explains(other, loop) for other in others) else loop
 
 
+def find_copies(tokens: Sequence[str], others: Iterable[Sequence[str]]) -> Loop | None:
+    """The loop of a finished output whose words are several copies of its beginning, however short.
+
+    A source or a reference that says something twice in a row explains it. A letter of a script
+    without spaces is no word, and two of them often are one that has a double ("谢谢").
+
+    >>> print(find_copies("good morning , good morning".split(), ["guten morgen".split()]))
+    loop of period 3 since position 0, 1 times
+    >>> find_copies("bye bye".split(), ["tschüss , tschüss".split()])
+
+    Args:
+        tokens: The words and punctuation of the output.
+        others: Those of its source and its references, which are read only if there are copies;
+            without any, nothing is found.
+    """
+    words = _words(tokens)
+    period = _whole_period(words)
+    if not period or _is_row(words):
+        return None
+    known = list(others)
+    if not known or any(map(_says_twice, known)):
+        return None
+    if period < MIN_UNSPACED_PATTERN and re.search(f"[{UNSPACED}]", "".join(words)):
+        return None
+    start = [place for place, token in enumerate(tokens) if token[0].isalnum()][period]
+    return Loop(start, 0, len(tokens))
+
+
+MIN_UNSPACED_PATTERN = 3
+"""Letters of a script without spaces of which a copy says something twice."""
+
+
+def _says_twice(tokens: Sequence[str]) -> bool:
+    words = _words(tokens)
+    again = max(_common_ends(words), default=0)
+    return again >= max(2, SOURCE_TWICE * len(words)) or any(a == b for a, b in pairwise(words))
+
+
+def _words(tokens: Sequence[str]) -> list[str]:
+    return [token.lower() for token in tokens if token[:1].isalnum()]
+
+
+def _whole_period(words: Sequence[Hashable]) -> int:
+    """The words of which a text is two or more copies; 0 if it is none."""
+    if len(words) < 2 or words[0] not in words[1 : len(words) // 2 + 1]:  # nearly all texts
+        return 0
+    period = len(words) - _common_ends(words)[-1]
+    return period if period < len(words) and len(words) % period == 0 else 0
+
+
 def _explains(other: Sequence[str], loop: Loop) -> bool:
     """Whether a source or a reference has the repetition of a loop itself."""
-    words = [_key(token.lower()) for token in other if token[:1].isalnum()]
+    words = list(map(_key, _words(other)))
     twice = _whole_copies(words, 2, SOURCE_TWICE)
     if twice is not None and loop.count <= twice.count + 1:
         return True
@@ -362,13 +412,19 @@ def _whole_copies(
     keys: Sequence[Hashable], min_repeated: int = MIN_AT_END, share: float = WRITTEN_TWICE
 ) -> Loop | None:
     """The loop that a text is from its first token to its last, of any period."""
-    common = [0] * len(keys)  # tokens at the start that also end here (Knuth, Morris and Pratt)
+    size = _common_ends(keys)[-1] if keys else 0
+    if size < max(min_repeated, share * len(keys)):
+        return None
+    return Loop(len(keys) - size, 0, len(keys))
+
+
+def _common_ends(keys: Sequence[Hashable]) -> list[int]:
+    """How many tokens of the start also end at each position (Knuth, Morris and Pratt)."""
+    common = [0] * len(keys)
     size = 0
     for position in range(1, len(keys)):
         while size and keys[position] != keys[size]:
             size = common[size - 1]
         size += keys[position] == keys[size]
         common[position] = size
-    if size < max(min_repeated, share * len(keys)):
-        return None
-    return Loop(len(keys) - size, 0, len(keys))
+    return common

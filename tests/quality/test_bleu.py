@@ -7,15 +7,21 @@ import random
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sacrebleu
+from hypothesis import given
+from hypothesis import strategies as st
 
 import coverage_eval as ce
 from coverage_eval.checks.check import check
 from coverage_eval.core.batches import Texts
+from coverage_eval.core.counting import count
 from coverage_eval.core.errors import DataError
 from coverage_eval.quality.sacre import BLEU
 from tests.rows import score_of, statistics_of
+
+WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +103,34 @@ def test_the_signature_is_sacrebleus_and_counts_the_references(number):
     assert str(metric.signature_for(references=number)) == f"BLEU|{settings}"
     # Without texts, the number is not known, whatever texts were scored before.
     assert "nrefs" not in str(metric.get_signature())
+
+
+def segment_scores(metric: BLEU, hypotheses: list[str], references: list[str]) -> list[float]:
+    return count(Texts.from_lists({"a": hypotheses}, references), {"bleu": metric}).segment_scores(
+        "bleu"
+    )
+
+
+def test_sentence_scores_are_sacrebleus_and_short_strings_get_a_line(shared):
+    case = shared / "cases" / "short-strings-bleu"
+    read = {path.name: path.read_text("utf-8").splitlines() for path in case.iterdir()}
+    found = [
+        round(BLEU().sentence_score(*pair), 2)
+        for pair in zip(read["hypm"], read["refm"], strict=True)
+    ]
+    assert found == [100, 100, 100, 53.73, 73.49, 100, 50, 100]
+    texts = Texts.from_lists({"a": read["bad200"], "b": read["nearly"]}, read["ref200"])
+    (said,) = [item for item in check(texts.sample, [BLEU()]) if item.kind == "unfit"]
+    assert said.message.startswith(
+        "400 of 400 outputs have fewer than four words, and so no 4-gram"
+    )
+    texts = Texts.from_lists({"a": read["hypm"]}, read["refm"])
+    assert not [item for item in check(texts.sample, [BLEU()]) if item.kind == "unfit"]
+
+
+@given(WORDS, WORDS, st.sampled_from(["exp", "floor", "none"]))
+def test_scores_of_segments_are_those_of_sentences(hypothesis, reference, smooth):
+    theirs = sacrebleu.BLEU(smooth_method=smooth, effective_order=True)
+    expected = theirs.sentence_score(" ".join(hypothesis), [" ".join(reference)]).score
+    found = segment_scores(BLEU(smooth=smooth), [" ".join(hypothesis)], [" ".join(reference)])
+    assert found == [pytest.approx(expected)]

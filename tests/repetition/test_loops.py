@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.repetition import loops
-from coverage_eval.repetition.loops import Loop, LoopDetector, find_loop
+from coverage_eval.repetition.loops import (
+    TOKEN_PATTERN,
+    Loop,
+    LoopDetector,
+    find_copies,
+    find_loop,
+)
 
 TOKENS = st.lists(st.sampled_from("abc"), max_size=60)
 
@@ -201,3 +207,37 @@ def test_few_periods_are_followed_however_many_words_are_equal(words, monkeypatc
     tokens = random.Random(0).choices(words, k=size)
     find_loop([*tokens, "end"])
     assert compared < 20 * size
+
+
+@pytest.mark.parametrize(
+    ("output", "others", "times"),
+    [
+        ("dog dog", ["hund"], 2),
+        ("Dog dog .", ["hund ."], 3),
+        ("good morning good morning", ["guten morgen"], 2),
+        ("good morning , good morning !", ["guten morgen !"], 2),
+        ("woman woman woman", ["frau", "woman"], 3),
+        ("bye bye", ["tschüss", "bye-bye"], 0),
+        ("bye bye", ["tschüss tschüss"], 0),
+        ("no , no , no !", ["nein , nein , nein !"], 0),
+        ("get back , get back .", ["戻っておいで戻っておいでよ。"], 0),
+        ("dog dog", [], 0),
+        ("dog", ["hund"], 0),
+        ("the dog", ["der hund"], 0),
+        ("12 12", ["zwölf"], 0),
+        ("谢谢", ["thanks"], 0),
+        ("打开文件打开文件", ["open file"], 2),
+    ],
+)
+def test_short_outputs_that_are_copies_of_their_beginning(output, others, times):
+    split = TOKEN_PATTERN.findall
+    found = find_copies(split(output), map(split, others))
+    assert (found.count if found else 0) == times
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=5), st.integers(1, 4))
+def test_copies_are_found_as_by_trying_every_period(pattern, times):
+    tokens = pattern * times
+    periods = [n for n in range(1, len(tokens)) if tokens == tokens[:n] * (len(tokens) // n)]
+    found = find_copies(tokens, [["x"]])
+    assert (found.period if found else None) == next(iter(periods), None)
