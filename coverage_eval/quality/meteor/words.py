@@ -284,7 +284,9 @@ def _separate_full_stop(word: str, following: str) -> str:
 
 
 def check_english(sample: RowSample) -> tuple[Finding, ...]:
-    """Why METEOR does not fit references in another language; empty for English or short texts.
+    """Why METEOR does not fit references in another language; empty for English.
+
+    Words in Latin letters must be many, before they tell that a text is in another language.
 
     Args:
         sample: Segments of a test set; only the first 200 are read.
@@ -296,23 +298,25 @@ def check_english(sample: RowSample) -> tuple[Finding, ...]:
         for token in tokenize(reference)
         if any(map(str.isalpha, token))
     ]
-    is_unspaced = re.compile(UNSPACED_CHARACTER).search
-    unspaced = sum(is_unspaced(word) is not None for word in words)
-    if 0 < unspaced >= len(words) / 3:
-        message = f"a script without spaces; {FOR_ENGLISH}"
-        names = sample.references
-        return (Finding(f"{', '.join(names)}: {message}", texts=names, kind="unfit"),)
+    if not words:
+        return ()
+    unspaced, latin = (
+        sum(find(word) is not None for word in words) / len(words)
+        for find in (re.compile(UNSPACED_CHARACTER).search, re.compile("[a-z]").search)
+    )
     # The ending 's does not count: other languages have it too.
     function_words = read_function_words() - {"s"}
-    functions = sum(word in function_words for word in words)
-    if len(words) < MIN_WORDS or functions / len(words) >= ENGLISH_SHARE:
+    functions = sum(word in function_words for word in words) / len(words)
+    if unspaced >= 1 / 3:
+        why = "a script without spaces"
+    elif latin < 1 / 2:
+        why = "most words are in another script than English"
+    elif len(words) >= MIN_WORDS and functions < ENGLISH_SHARE:
+        why = f"only {100 * functions:.1f}% of the words are English function words"
+    else:
         return ()
-    message = (
-        f"only {100 * functions / len(words):.1f}% of the words are English function words; "
-        f"{FOR_ENGLISH}"
-    )
-    references = sample.references
-    return (Finding(f"{', '.join(references)}: {message}", texts=references, kind="unfit"),)
+    names = sample.references
+    return (Finding(f"{', '.join(names)}: {why}; {FOR_ENGLISH}", texts=names, kind="unfit"),)
 
 
 def check_tokenised(sample: RowSample, remedy: str = "") -> tuple[Finding, ...]:

@@ -166,6 +166,16 @@ def test_a_few_words_are_too_few_to_tell_the_language():
     assert looks_english(["", "  "] * 100)
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["قطة سوداء في البيت", "черная кошка", "μια μαύρη γάτα", "검은 고양이", "काली बिल्ली", "黒い猫"],
+)
+def test_text_of_another_script_is_no_english_from_the_first_line(line):
+    assert not looks_english([line])
+    assert not looks_english([f"{line} ({line}) USA"])
+    assert looks_english(["the cat and the dog ( черный )", "12 % !"])
+
+
 def test_both_meteors_warn_only_of_references_in_another_language():
     for metric in (METEOR(), NLTKMeteor()):
         for rows in (
