@@ -108,7 +108,8 @@ def unsegmented_text(
     flags = f"--src-tokenize {name}" if is_source else f"--tokenize {name} --src-tokenize 13a"
     option = f"add --tokenize {names}; a model is trained" if has_tokenizer else "train the model"
     advice = advice or f"words cannot be counted there: {option} with {flags}"
-    return Finding.of_text(text.name, label, advice, "unsegmented", suppresses=SIGNS_OF_WRONG_FILE)
+    suppresses = SIGNS_OF_WRONG_FILE | {"short-outputs"}
+    return Finding.of_text(text.name, label, advice, "unsegmented", suppresses=suppresses)
 
 
 MIN_UNSPACED_CHARACTERS = 30

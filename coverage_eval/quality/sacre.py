@@ -132,16 +132,19 @@ class BLEU(SacreBLEUMetric):
         sacreBLEU says that texts are tokenised from a hundred lines on that end in a separate full
         stop; here most outputs that end in a full stop must have a space before it.
         """
-        sizes = [len(self.tokenizer(text)) for row in sample.rows for text in row.hypotheses]
-        short = sum(0 < size < _ORDERS[-1] for size in sizes)
-        if 2 * short > sum(map(bool, sizes)):
-            yield Finding(
-                f"{short:,} of {len(sizes):,} outputs have fewer than four words, and so no 4-gram "
-                "for BLEU, which is 0 if all are so short, and else tells of the few others; use "
-                "chrF (-m chrf)",
-                kind="unfit",
-                sample=len(sample.rows) if len(sample.rows) < sample.size else 0,
-            )
+        for name in sample.systems:
+            sizes = [len(self.tokenizer(text)) for text in sample.texts()[name]]
+            short = sum(0 < size < _ORDERS[-1] for size in sizes)
+            if 2 * short > sum(map(bool, sizes)):
+                finding = Finding.of_text(
+                    name,
+                    f"{short:,} of {len(sizes):,} outputs have fewer than four words",
+                    "BLEU finds no 4-gram in these, and tells of the others alone; use chrF "
+                    "(-m chrf)",
+                    "short-outputs",
+                )
+                is_part = len(sample.rows) < sample.size
+                yield finding._replace(sample=len(sample.rows) if is_part else 0)
         ends = [
             text[-2:-1].isspace()
             for row in sample.rows
