@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -27,20 +28,29 @@ from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tables import SYSTEM, ColumnText, TextTable, list_names
 from coverage_eval.core.texts import open_text
+from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.registry import METRICS, metric_class
 
 MIN_PAIRED = 5
 """Segments with a score of every system, at least; fewer are not compared."""
 
+MIN_UNEQUAL = 5
+"""Equal outputs with unequal scores, at least, and half of all equal ones, for a line about them."""
+
 _MAX_SCORE = 1e100
 
-_LOWER = "cer|hter|metricx|mqm|perplexity|ppl|ter|wer"
+ROUNDING = 1e-3
+"""By how much of the range of all scores those of equal outputs may differ and count as equal: a
+neural metric gives others in another batch, by 1e-4 at most."""
+
+_LOWER = "cer|hter|metricx|perplexity|ppl|ter|wer"
 _HIGHER = (
     "bertscore|bleu|bleurt|chrf|comet|cometkiwi|meteor|prism|rouge|sacrebleu|spbleu|unite|xcomet|"
     "yisi"
 )
 """Families of metrics of other programs, whose names begin so: those that count errors, of which
-lower is better, and the others."""
+lower is better and none is below 0, and the others. MQM is on no list: some give penalties, some 100
+minus penalties, some negated ones."""
 
 
 def known_direction(name: str) -> bool | None:
@@ -78,7 +88,9 @@ class ExternalScores(Metric):
         name: The metric's name.
         values: The scores of each segment by system; None for a missing score.
         higher_is_better: Whether a higher score is better; by default, what is known of the name
-            (:func:`known_direction`). Scores of which nobody knows are only shown.
+            (:func:`known_direction`), unless the scores are below 0 where a metric of this name
+            has none, as mt-metrics-eval negates errors. Scores of which nobody knows are only
+            shown.
         origin: The file that the scores come from, for messages.
     """
 
@@ -95,7 +107,11 @@ class ExternalScores(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.higher_is_better is None:
-            object.__setattr__(self, "higher_is_better", known_direction(self.name))
+            known = known_direction(self.name)
+            given = (score for scores in self.values.values() for score in scores)
+            if known is False and any(score is not None and score < 0 for score in given):
+                known = None
+            object.__setattr__(self, "higher_is_better", known)
 
     @property
     def presentation(self) -> Presentation:  # type: ignore[override]  # others have one per class
@@ -112,7 +128,12 @@ class ExternalScores(Metric):
 
     def check(self, sample: RowSample) -> Sequence[Finding]:
         """How many segments lack a score, and that nobody knows which scores are better."""
-        return [*_missing_scores(self, self.fit(sample).values), *_unknown_direction(self)]
+        fitted = self.fit(sample)
+        return [
+            *_missing_scores(self, fitted.values),
+            *_unknown_direction(self),
+            *_unequal_scores(fitted, sample),
+        ]
 
     def fit(self, sample: RowSample) -> FittedScores:
         """Return the scores of the systems, in their order.
@@ -164,6 +185,8 @@ class FittedScores(Fitted):
     ) -> None:
         self.metric: ExternalScores = metric
         self.values = values
+        known = [score for scores in values.values() for score in scores if score is not None]
+        self.rounding = ROUNDING * (max(known, default=0.0) - min(known, default=0.0))
 
     def signature_for(self, *, references: int) -> Signature:  # noqa: ARG002 (unknown here)
         """The metric's name and the first 8 hexadecimal digits of the hash of the scores."""
@@ -181,8 +204,17 @@ class FittedScores(Fitted):
         return (tuple(score for (score,) in scores) for _, *scores in columns)
 
     def count(self, batch: Batch) -> Statistics:
-        """Each segment's score and 1, or two zeros; ``[systems, segments, 2]``."""
+        """Each segment's score and 1, or two zeros; ``[systems, segments, 2]``.
+
+        Equal outputs whose scores differ by no more than rounding have the mean of these.
+        """
         scores: NDArray[Any] = np.array(batch.get(*self.requests()), dtype=np.float64).T
+        for column, row in zip(scores.T, batch.rows, strict=True):
+            texts = [*map(segment_text, row.hypotheses)]
+            for text in {text for text in texts if texts.count(text) > 1}:
+                equal = [index for index, other in enumerate(texts) if other == text]
+                if np.ptp(column[equal]) <= self.rounding:
+                    column[equal] = column[equal].mean()
         known = ~np.isnan(scores)
         return np.stack([np.where(known, scores, 0.0), known], axis=-1)
 
@@ -208,13 +240,42 @@ def _missing_scores(
     return [Finding(message)]
 
 
+def _unequal_scores(fitted: FittedScores, sample: RowSample) -> Iterator[Finding]:
+    """Systems whose equal outputs have unequal scores, mostly because one is a row early or late."""
+    if len(fitted.values) != len(sample.systems):
+        return
+    scores = {name: np.array(of, dtype=np.float64) for name, of in fitted.values.items()}
+    for (one, first), (two, second) in combinations(enumerate(scores), 2):
+        rows = [
+            line - 1
+            for line, row in zip(sample.lines, sample.rows, strict=True)
+            if row.hypotheses[one] == row.hypotheses[two]
+        ]
+        differ = {
+            lag: np.abs(scores[first] - np.roll(scores[second], -lag))[rows] > fitted.rounding
+            for lag in (0, -1, 1)
+        }
+        if differ[0].sum() < MIN_UNEQUAL or 2 * differ[0].sum() <= len(rows):
+            continue
+        why = "one of them has other scores, or its texts or scores are in another order"
+        for lag, how in ((-1, "early"), (1, "late")):
+            if 2 * differ[lag].sum() < len(rows):
+                why = f"those of {second} seem to be a row {how}, or those of {first} the other way"
+        yield Finding(
+            f"{fitted.metric.origin}: {differ[0].sum():,} of {len(rows):,} equal outputs of "
+            f"{first} and {second} have unequal scores: {why}"
+        )
+
+
 def _unknown_direction(metric: ExternalScores) -> list[Finding]:
     if metric.higher_is_better is not None:
         return []
+    why = "nobody knows whether higher is better by a metric of this name"
+    if known_direction(metric.name) is False:
+        why = f"has scores below 0, which no {metric.name} has, so they seem to be negated"
     return [
         Finding(
-            f"{metric.name}: nobody knows whether higher is better by a metric of this name, so it "
-            "is only shown: say --higher-is-better or --lower-is-better"
+            f"{metric.name}: {why}; it is only shown: say --higher-is-better or --lower-is-better"
         )
     ]
 

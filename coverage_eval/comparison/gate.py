@@ -77,7 +77,7 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
         if metric.presentation.higher_is_better is None:
             raise ValueError(
                 f"nobody knows whether {metric.presentation.name} is better when higher or lower, "
-                "so no system is worse by it"
+                "so no system is worse by it; say --higher-is-better or --lower-is-better"
             )
         sign = -1 if metric.presentation.higher_is_better else 1
         for system in comparison.others:

@@ -16,6 +16,8 @@ from coverage_eval.comparison.external_scores import (
     read_external_scores,
 )
 from coverage_eval.comparison.gate import find_worse
+from coverage_eval.core.batches import Texts
+from coverage_eval.core.counting import count
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.texts import SegmentFile
 
@@ -88,14 +90,14 @@ def test_damaged_files_are_refused(tmp_path, content, said):
     ("names", "higher_is_better"),
     [
         (
-            "MetricX-24 metricx metricx_24_hybrid WER hTER TER MQM mqm-penalty perplexity PPL CER",
+            "MetricX-24 metricx metricx_24_hybrid WER hTER TER perplexity PPL CER",
             False,
         ),
         (
             "COMET comet22 Comet-Kiwi CometKiwi XCOMET-XL BLEURT-20 chrF++ BERTScore BLEU meteor",
             True,
         ),
-        ("ours quality terrific werwolf comedy x", None),
+        ("ours quality terrific werwolf comedy x MQM mqm-penalty", None),
     ],
 )
 def test_families_of_metrics_are_known_by_the_beginning_of_their_names(names, higher_is_better):
@@ -103,6 +105,61 @@ def test_families_of_metrics_are_known_by_the_beginning_of_their_names(names, hi
         assert known_direction(name) is higher_is_better, name
         assert ExternalScores(name, VALUES).higher_is_better is higher_is_better
         assert ExternalScores(name, VALUES, higher_is_better=True).higher_is_better
+
+
+@pytest.mark.parametrize("name", ["metricx", "WER", "ppl", "rep"])
+def test_errors_below_zero_are_negated_so_their_direction_is_asked_for(name):
+    scores = ExternalScores(name, {"a": [0.5, 1, -0.1], "b": [1, 2, 0]})
+    assert scores.higher_is_better is None
+    texts = Texts.from_lists({"a": TEXT[:3], "b": TEXT[:3]})
+    (said,) = [item.message for item in scores.check(texts.sample) if "better" in item.message]
+    assert "has scores below 0, which no" in said
+    assert ExternalScores(name, {"a": [0, 1]}).higher_is_better is False
+    assert ExternalScores("comet", {"a": [-1, 1]}).higher_is_better is True
+
+
+def test_equal_outputs_have_equal_scores_but_for_rounding():
+    noisy = [score + 6e-5 * (-1) ** n for n, score in enumerate(VALUES["a"])]
+    texts = Texts.from_lists({"a": TEXT, "b": TEXT})
+    metric = ExternalScores("COMET", {"a": VALUES["a"], "b": noisy})
+    counted = count(texts, {"COMET": metric})
+    assert counted.segment_scores("COMET", "a") == counted.segment_scores("COMET", "b")
+    assert not list(metric.check(texts.sample))
+    other = Texts.from_lists({"a": TEXT, "b": [f"{text} ." for text in TEXT]})
+    assert count(other, {"COMET": metric}).segment_scores("COMET", "b") == pytest.approx(noisy)
+
+
+@pytest.mark.parametrize(("lag", "how"), [(1, "early"), (-1, "late"), (7, "")])
+def test_scores_that_are_a_row_off_are_named(lag, how):
+    moved = [*VALUES["a"][lag:], *VALUES["a"][:lag]]
+    texts = Texts.from_lists({"a": TEXT, "b": [*TEXT[:20], *TEXT[:10]]})
+    metric = ExternalScores("COMET", {"a": VALUES["a"], "b": moved})
+    (said,) = [item.message for item in metric.check(texts.sample)]
+    assert "20 of 20 equal outputs of a and b have unequal scores" in said
+    assert f"those of b seem to be a row {how}" in said if how else "in another order" in said
+
+
+def test_negated_scores_of_the_cases_say_nothing(shared, run_cli):
+    case = shared / "cases" / "negated-scores"
+    for name, file in (("metricx", "metricx"), ("mqm", "mqm100"), ("wer", "wer_neg")):
+        line = (
+            "compare",
+            "-r",
+            "ref",
+            "bad",
+            "good",
+            "-m",
+            "bleu",
+            "--scores",
+            f"{name}={file}.csv",
+        )
+        said = run_cli(*line, cwd=case)
+        assert f"{name}: " in said.stderr
+        assert "--higher-is-better" in said.stderr
+        assert f"good has a worse {name}" not in said.stdout
+        gate = run_cli(*line, "--fail-if-worse", name, cwd=case, check=False)
+        assert gate.returncode == 2
+        assert run_cli(*line, "--fail-if-worse", name, "--higher-is-better", name, cwd=case)
 
 
 @pytest.mark.filterwarnings("ignore::coverage_eval.core.errors.CorpusWarning")
