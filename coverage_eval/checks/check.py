@@ -81,6 +81,7 @@ CHECKS: Sequence[Check] = (
     Check(model.look_for_other_tokens, MODEL, MIN_SEGMENTS, needs_source=True),
     Check(words.look_for_attached_punctuation, min_segments=MIN_SEGMENTS),
     Check(texts.look_for_characters, WRITTEN),
+    Check(texts.look_for_quotes, WRITTEN),
     Check(texts.look_for_equal_texts),
     Check(texts.look_for_copies, COUNTED, MIN_SEGMENTS, needs_source=True, needs_references=True),
     Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS, needs_source=True),

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from coverage_eval.core.batches import RowSample
 from coverage_eval.core.errors import Finding, Severity
-from coverage_eval.core.forms import identify_form
+from coverage_eval.core.forms import conversion_command, identify_form
 from coverage_eval.core.sampled_texts import (
     MIN_SEGMENTS,
     SIGNS_OF_WRONG_FILE,
@@ -254,33 +254,43 @@ FAR_MORE = 5
 """How many times the share of another text that must be: escaped corpora have twice as many escapes
 on one side as on the other."""
 
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_INVISIBLES = r"[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 _ENTITY = re.compile(r"&(#\d+|#x[\da-f]+|amp|apos|quot|lt|gt|nbsp|bar|[lr]sqb);", re.IGNORECASE)
 _TO_UNICODE = "convert all texts alike, to UTF-8 NFC"
-_CHARACTERS: tuple[tuple[Callable[[str], object], str, str], ...] = (
+_CHARACTERS: tuple[tuple[Callable[[str], object], str, str, str], ...] = (
     (
         re.compile("[ÃãÂâÐðÑñ][¡-ª¬-º¼-¿]|â€|\ufffd").search,
         "characters of a wrong encoding",
         _TO_UNICODE,
+        "",
     ),
     (
         lambda text: len(normalize("NFC", text)) < len(text),
         "letters apart from their accents",
         _TO_UNICODE,
+        "",
     ),
-    (_INVISIBLE.search, "invisible characters", _TO_UNICODE),
+    (
+        re.compile(_INVISIBLES).search,
+        "invisible characters",
+        "remove them",
+        f"python -c \"import re, sys; [print(re.sub(r'{_INVISIBLES}', '', line), end='') for line "
+        'in sys.stdin]" < FILE > STEM.txt',
+    ),
     (
         _ENTITY.search,
         "characters as HTML or Moses writes them",
         "write them as they are in all texts, as Python's html.unescape does",
+        "python -c \"import html, sys; [print(html.unescape(line), end='') for line in sys.stdin]"
+        '" < FILE > STEM.txt',
     ),
 )
-"""Characters that the eye does not see or forgives, and what to do with them."""
+"""Characters that the eye does not see or forgives, what to do with them, and the line to type."""
 
 
 def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
     """Strange characters in one text that another hardly has, so that equal words are unequal."""
-    for is_unusual, what, advice in _CHARACTERS:
+    for is_unusual, what, advice, command in _CHARACTERS:
         found_in = {
             text: [token for token in text.counts if is_unusual(token)] for text in texts.all
         }
@@ -293,7 +303,43 @@ def look_for_characters(texts: SampledTexts) -> Iterator[Finding]:
             if number >= 3 and share >= max(MIN_UNUSUAL, FAR_MORE * least):
                 example = f"such as {found_in[text][0][:40]!a}, have {what}"
                 label = f"{percent(share)} of the tokens, {example}"
-                yield Finding.of_text(text.name, label, advice, "characters")
+                typed = conversion_command(command, text.name)
+                to_do = f"{advice}: {typed}" if typed else advice
+                yield Finding.of_text(text.name, label, to_do, "characters")
+
+
+CURLY, STRAIGHT = re.compile("[‘’“”]"), re.compile("[\"'`]")
+"""Quotation marks and apostrophes as typesetters and as keyboards have them."""
+
+MIN_QUOTES = 5
+"""Tokens with such marks in each of two texts that have other ones."""
+
+
+def look_for_quotes(texts: SampledTexts) -> Iterator[Finding]:
+    """Curly quotation marks in one text where another of the same language has straight ones."""
+    numbers = {
+        text: [
+            sum(n for token, n in text.counts.items() if marks.search(token))
+            for marks in (CURLY, STRAIGHT)
+        ]
+        for text in (*texts.hypotheses, *texts.references)
+    }
+    straight = [
+        text
+        for text, (curly, plain) in numbers.items()
+        if plain >= max(MIN_QUOTES, FAR_MORE * curly)
+    ]
+    for text, (curly, plain) in numbers.items() if straight else ():
+        if curly >= max(MIN_QUOTES, FAR_MORE * plain):
+            command = "sed -E \"s/‘|’/'/g\" FILE | sed -E 's/“|”/\"/g' > STEM.txt"
+            typed = conversion_command(command, text.name)
+            yield Finding.of_text(
+                text.name,
+                f"{curly:,} tokens have curly quotation marks (’ “), where those of "
+                f"{straight[0].name} are straight",
+                "write them alike in all texts" + (f": {typed}" if typed else ""),
+                "quotes",
+            )
 
 
 def look_for_missing_references(texts: SampledTexts) -> Iterator[Finding]:

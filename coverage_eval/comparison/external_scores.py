@@ -35,7 +35,7 @@ MIN_PAIRED = 5
 """Segments with a score of every system, at least; fewer are not compared."""
 
 MIN_UNEQUAL = 5
-"""Equal outputs with unequal scores, at least, and half of all equal ones, for a line about them."""
+"""Equal outputs with unequal scores, at least, that are told of, and half of all equal ones."""
 
 _MAX_SCORE = 1e100
 
@@ -49,8 +49,8 @@ _HIGHER = (
     "yisi"
 )
 """Families of metrics of other programs, whose names begin so: those that count errors, of which
-lower is better and none is below 0, and the others. MQM is on no list: some give penalties, some 100
-minus penalties, some negated ones."""
+lower is better and none is below 0, and the others. MQM is on no list: some give penalties, some
+100 minus penalties, some negated ones."""
 
 
 def known_direction(name: str) -> bool | None:
@@ -241,7 +241,7 @@ def _missing_scores(
 
 
 def _unequal_scores(fitted: FittedScores, sample: RowSample) -> Iterator[Finding]:
-    """Systems whose equal outputs have unequal scores, mostly because one is a row early or late."""
+    """Systems whose equal outputs have unequal scores, as if one were a row early or late."""
     if len(fitted.values) != len(sample.systems):
         return
     scores = {name: np.array(of, dtype=np.float64) for name, of in fitted.values.items()}

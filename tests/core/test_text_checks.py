@@ -6,6 +6,7 @@ import gzip
 import math
 import random
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -25,6 +26,7 @@ from coverage_eval.checks.check import (
     MODEL,
     WRITTEN,
     Check,
+    check_texts,
     combine,
     run_checks,
 )
@@ -41,7 +43,7 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import CorpusWarning, Finding, Severity, warn_of
 from coverage_eval.core.files import ListText
 from coverage_eval.core.sampled_texts import SampledText, SampledTexts
-from coverage_eval.core.texts import read_parallel
+from coverage_eval.core.texts import open_text, read_parallel
 from coverage_eval.core.tokenizers import Tokenizer, tokenize
 from tests.core.corrupt import (
     Rows,
@@ -258,6 +260,36 @@ def test_subwords_and_escapes_are_named_whatever_splits_the_words_that_are_count
         metric(spoiled, references)
     with pytest.warns(CorpusWarning, match=f"the reference: .* of the tokens.*{said}"):
         metric(outputs, list(map(" ".join, subwords(targets(), shape))))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda text: f"\u200b{text}\ufeff", "have invisible characters; remove them: python"),
+        (
+            lambda text: text.replace("the", "&quot;the"),
+            "Moses writes them; write them as they are",
+        ),
+        (lambda text: text.replace('"', "“").replace("'", "’"), "curly quotation marks (’ “), wh"),
+    ],
+)
+def test_lines_that_mend_characters_run(tmp_path, spoil, said):
+    plain = [f"the {' '.join(row)} 's \"" for row in OUTPUT[:60]]
+    plain = [text.replace("the", '"the') if "&" in spoil("the") else text for text in plain]
+    (tmp_path / "ref").write_text("\n".join(plain) + "\n", "utf-8")
+    spoiled = [
+        spoil(text.replace('"the', "the") if "&" in spoil("the") else text) for text in plain
+    ]
+    (tmp_path / "out").write_text("\n".join(spoiled) + "\n", "utf-8")
+    names = (str(tmp_path / "out"), str(tmp_path / "ref"))
+    texts = Texts({names[0]: open_text(names[0])}, [open_text(names[1])])
+    (found,) = [f for f in check_texts(texts.sample) if f.kind in {"characters", "quotes"}]
+    assert said in found.message
+    command = found.message.split(": ", 2)[2]
+    subprocess.run(command, shell=True, check=True)
+    assert (tmp_path / "out.txt").read_text("utf-8").splitlines() == plain
+    sound = Texts({names[1]: open_text(names[1])}, [open_text(names[1])])
+    assert not [f for f in check_texts(sound.sample) if f.kind in {"characters", "quotes"}]
 
 
 def test_blank_segments_matter_where_other_texts_speak():
