@@ -19,7 +19,7 @@ _MARKUP: Mapping[str, tuple[re.Pattern[str], str]] = {
 }
 """What it looks like, and its characters: a source that has one has such markup, or may have."""
 MAY_HAVE_MARKUP = re.compile(r"[`~*_#\"“„«「『]")
-"""Nearly all outputs have none of them, and so no markup."""
+"""Cheap first test."""
 
 _FENCED = re.compile(r"\A\s*(```|~~~).*\1\s*\Z", re.DOTALL)
 """A text that is wholly inside a code fence."""

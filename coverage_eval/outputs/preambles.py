@@ -126,19 +126,21 @@ def _shared_by_most(
     parts = list(_common_starts(outputs))
     if not parts:
         return ()
-    told = [ParsedSegment.of(text).words[:: -1 if from_end else 1] for text in others]
-    told = [words for words in told if words]
-    lacking = [(part, count) for part, count in parts if not _is_anywhere(part, told)]
-    if not (told and lacking):
+    other_words = [ParsedSegment.of(text).words[:: -1 if from_end else 1] for text in others]
+    other_words = [words for words in other_words if words]
+    only_in_outputs = [
+        (part, count) for part, count in parts if not _is_anywhere(part, other_words)
+    ]
+    if not (other_words and only_in_outputs):
         return ()
-    found = [part for part, count in lacking if count >= SAME * lacking[0][1]][-1]
+    found = [part for part, count in only_in_outputs if count >= SAME * only_in_outputs[0][1]][-1]
     following = [words[len(found) :] for words in outputs if (*words[: len(found)],) == found]
-    (first, count), *_ = Counter(words[0] for words in told).most_common(1)
+    (first, count), *_ = Counter(words[0] for words in other_words).most_common(1)
     is_followed = 2 * sum([*words[:1]] == [first] for words in following) > len(following)
-    vocabulary = {word for words in told for word in words}
+    vocabulary = {word for words in other_words for word in words}
     is_known = [word in vocabulary for words in following for word in words]
     # Texts of another language have other words everywhere.
-    if (2 * count > len(told) and not is_followed) or 2 * sum(is_known) <= len(is_known):
+    if (2 * count > len(other_words) and not is_followed) or 2 * sum(is_known) <= len(is_known):
         return ()
     return found
 

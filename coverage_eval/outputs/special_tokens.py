@@ -40,7 +40,7 @@ _BLOCKS = (
 
 _TOKEN = re.compile("|".join(FORMS))
 MAY_HAVE_TOKEN = re.compile(r"[<\[◁⁇_]|UNK")
-"""Nearly all outputs have none of these."""
+"""Cheap first test."""
 
 
 def without_special_tokens(text: str) -> str:
