@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.align.aligner import aligner_of
 from coverage_eval.core.lists import LazyRows
 from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import Segment, Span, Words, segment_text
+
+FUNCTION_SHARE = 0.005
+"""The share of all words that a function word has at least, 0 to 1."""
+
+FUNCTION_FACTOR = 5
+"""How many times as frequent as the average word it is at least."""
+
+FUNCTION_SEGMENTS = 10_000
+"""The first segments, in which words are counted."""
 
 _MAX_WORDS = 5
 """Longer phrases are shortened in the middle."""
@@ -50,11 +61,13 @@ def linking_metric(result: Result) -> Any:
     return next((metric for metric in result.metrics.values() if "links" in metric.needs), None)
 
 
-def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]]]:
+def marks_of(
+    result: Result, system: str, function_words: Set[str] = frozenset()
+) -> Sequence[list[tuple[MarkKind, Mark]]]:
     """What is wrong in each segment of a system: the marks that :func:`mark_kinds` lists.
 
     Marks that are no error by themselves are left out, as
-    :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` says.
+    :attr:`~coverage_eval.core.mark.MarkKind.error_threshold` and :func:`quiet_marks` say.
     """
     kinds = {
         name: {kind.name: kind for kind in listed} for name, listed in mark_kinds(result).items()
@@ -63,12 +76,15 @@ def marks_of(result: Result, system: str) -> Sequence[list[tuple[MarkKind, Mark]
     position = result.systems.index(system)
 
     def marks(segment: int) -> list[tuple[MarkKind, Mark]]:
-        return [
+        found = [
             (kinds[name][mark.kind], mark)
             for name, column in columns.items()
             for mark in column[segment][position].marks
             if mark.kind in kinds[name] and mark.amount >= kinds[name][mark.kind].error_threshold
         ]
+        if not function_words:
+            return found
+        return shown_marks(segment_text(result.rows[segment].source or ""), found, function_words)
 
     return LazyRows(marks, range(result.segments))
 
@@ -84,9 +100,80 @@ def flags_segments(metric: Metric) -> bool:
     )
 
 
-def flagged_segments(result: Result, name: str, system: str) -> NDArray[np.bool_]:
-    """Which segments of a system have an error by a metric; ``[segments]``."""
-    return np.asarray(result.metrics[name].formula(result.statistics_of(name, system)) > 0)
+def flagged_segments(
+    result: Result, name: str, system: str, function_words: Set[str] = frozenset()
+) -> NDArray[np.bool_]:
+    """Which segments of a system have an error by a metric; ``[segments]``.
+
+    A metric that knows how likely an error is gives its reason; by others, an output has an error
+    if a mark of it is not quiet, as :func:`quiet_marks` says.
+
+    Args:
+        result: The result of an evaluation that kept the texts.
+        name: The metric.
+        system: The system.
+        function_words: Words that are no error alone.
+    """
+    position, explanations = result.systems.index(system), result.explanations(name)
+    if result.fitted[name].has_segment_scores:
+        reasons = (row[position].detail["reason"] for row in explanations)
+        return np.fromiter(map(bool, reasons), bool, result.segments)
+    flagged = np.asarray(result.metrics[name].formula(result.statistics_of(name, system)) > 0)
+    for index in np.flatnonzero(flagged).tolist() if function_words else ():
+        marks, source = explanations[index][position].marks, result.rows[index].source
+        if marks:
+            flagged[index] = not all(quiet_marks(segment_text(source or ""), marks, function_words))
+    return flagged
+
+
+def function_words(result: Result) -> frozenset[str]:
+    """The source words that a model links with everything, in lower case, known by frequency.
+
+    Such a word has :data:`FUNCTION_SHARE` of all words, and is :data:`FUNCTION_FACTOR` times as
+    frequent as the average word, so that a text of few words has no function words for that.
+    """
+    aligner = aligner_of(result.metrics.values())
+    if aligner is None or not result.has_source:
+        return frozenset()
+    tokenizer = aligner.source_tokenizer
+    counts: Counter[str] = Counter()
+    for row in islice(result.rows, FUNCTION_SEGMENTS):
+        counts.update(word.lower() for word in tokenizer(row.source or ""))
+    total = counts.total()
+    least = total * max(FUNCTION_SHARE, FUNCTION_FACTOR / max(1, len(counts)))
+    return frozenset(word for word, count in counts.items() if count >= least and word.isalpha())
+
+
+def quiet_marks(text: str, marks: Sequence[Mark], function_words: Set[str]) -> list[bool]:
+    """Which marks are of one source word each, in runs of nothing but function words.
+
+    Args:
+        text: The source.
+        marks: Marks of one kind.
+        function_words: Words that are no error alone.
+    """
+    single = [m.side == "source" and len(m.spans) == 1 for m in marks]
+    spans = {m.spans[0] for m, is_single in zip(marks, single, strict=True) if is_single}
+    loud = [span for span in spans if text[slice(*span)].lower() not in function_words]
+    loud_runs = [
+        run for run in runs(text, spans) if any(run[0] <= at and end <= run[1] for at, end in loud)
+    ]
+    return [
+        is_single and not any(s <= m.spans[0][0] and m.spans[0][1] <= e for s, e in loud_runs)
+        for m, is_single in zip(marks, single, strict=True)
+    ]
+
+
+def shown_marks(
+    text: str, marks: Sequence[tuple[MarkKind, Mark]], function_words: Set[str]
+) -> list[tuple[MarkKind, Mark]]:
+    """The marks of a segment without quiet ones."""
+    shown = []
+    for kind in dict.fromkeys(kind for kind, _ in marks):
+        own = [mark for other, mark in marks if other == kind]
+        quiet = quiet_marks(text, own, function_words)
+        shown += [(kind, mark) for mark, is_quiet in zip(own, quiet, strict=True) if not is_quiet]
+    return shown
 
 
 def spans_on(side: str, marks: Iterable[Mark]) -> set[Span]:

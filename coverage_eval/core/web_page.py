@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from importlib.resources import files
 
 from coverage_eval.core.layout import cell_lines, column_alignment, legend
 from coverage_eval.core.report import Report, Style, Table
 
-_STYLE = (
-    "body{font:15px/1.45 sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse}td,th{padding:.25rem .7rem;text-align:left;"
-    "vertical-align:top;border-bottom:1px solid #ccc}.right{text-align:right}h2{margin-top:2.5rem}"
-)
+_STYLE = "td,th{max-width:40rem}h2{font-size:1.1rem}"
+
+
+def page_style() -> str:
+    """The style sheet that all pages share."""
+    return (files("coverage_eval.core") / "page.css").read_text("utf-8")
 
 
 def html_page(report: Report, style: Style) -> Iterator[str]:
     """The lines of the page."""
     title = escape(report.title)
     yield f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-    yield f"<style>{_STYLE}</style></head><body>"
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<style>{page_style()}{_STYLE}</style></head><body>"
+    yield '<header class="top"><span class="wordmark"><span>coverage</span>-eval</span>'
     yield f"<h1>{title}</h1>"
+    yield '<label class="scheme"><input type="checkbox" id="scheme">'
+    yield '<span class="dark">dark</span><span class="light">light</span></label></header>'
     shown = [table for table in report.tables if "text" in table.formats]
     for table in shown:
         if table.title:

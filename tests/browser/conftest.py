@@ -69,8 +69,11 @@ class Reader:
     def open(self, file: Path, fragment: str = "") -> Page:
         self.page.goto(f"{file.as_uri()}{fragment}")
         self.page.wait_for_selector("html[data-ready]", state="attached")
-        self.page.evaluate("document.querySelectorAll('.menu').forEach(menu => menu.open = true)")
         return self.page
+
+    def menu(self) -> None:
+        """Open the menu of what is shown."""
+        self.page.evaluate("document.querySelector('.menu').open = true")
 
     def close(self) -> None:
         self.context.close()

@@ -62,9 +62,8 @@ def count(page: Page) -> int:
 
 
 def numbers(page: Page) -> list[int]:
-    return [
-        int(text) for text in page.locator(".list .row > .number:first-child").all_inner_texts()
-    ]
+    texts = page.locator(".row .place").all_text_contents()
+    return [int(text.removeprefix("Segment ")) for text in texts]
 
 
 def settled(page: Page, expected: int) -> None:
@@ -96,43 +95,103 @@ def dropped_words(record: Any) -> set[int]:
     return marked_words(record, "DROP", "source")
 
 
+def loud(details: dict[tuple[str, int], Any], page: Page, system: str) -> set[int]:
+    """The segments in which DROP marks more than function words, as the page's data have it."""
+    flags = page.evaluate(
+        """async (name) => {
+            const block = document.querySelector(`[data-block="flags/DROP/${name}"]`);
+            const bytes = Uint8Array.from(atob(block.textContent), (c) => c.charCodeAt(0));
+            const unzip = new DecompressionStream("gzip");
+            const stream = new Blob([bytes]).stream().pipeThrough(unzip);
+            return JSON.parse(await new Response(stream).text());
+        }""",
+        system,
+    )
+    found = {number for number, is_flagged in enumerate(flags, start=1) if is_flagged}
+    assert found <= with_errors(details, system, "DROP")
+    return found
+
+
 def test_every_segment_has_the_scores_of_compare(reader, folder, details):
     page = reader.open(folder / "report.html")
     assert page.evaluate("[scrollY, location.hash]") == [0, ""]
+    assert page.locator(".segment").count() == 0
     for number in (1, 250, 251, 500):
         page = reader.open(folder / "report.html", f"#segment={number}&x=")
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
         for system in ("careful", "dropping", "bad"):
-            shown = page.locator(f"section[aria-label='{system}'] dd").all_inner_texts()
+            shown = page.locator(f".segment section[aria-label='{system}'] dd").all_inner_texts()
             metrics = details[system, number]["metrics"].values()
             assert shown == [f"{item['score']:.2f}" for item in metrics]
+
+
+def test_a_segment_that_does_not_exist_is_said_to(reader, folder):
+    page = reader.open(folder / "report.html", "#segment=9999")
+    page.locator("text=There is no segment 9999: the last one is 500.").wait_for()
+    assert page.locator(".row[aria-expanded='true']").count() == 0
 
 
 def test_filters_show_the_segments_that_pass(reader, folder, details):
     page = reader.open(folder / "report.html")
     assert count(page) == 500
-    dropped = with_errors(details, "dropping", "DROP")
+    flagged = loud(details, page, "dropping")
     page.select_option("#sort", "DROP")
     page.select_option("#whose", "dropping")
-    page.locator(".count", has_text=f"DROP flags {len(dropped)} of dropping").wait_for()
-    page.check("#flagged")
-    settled(page, len(dropped))
+    page.locator("#flagged", has_text=f"Flagged {len(flagged)}").wait_for()
+    page.click("#flagged")
+    settled(page, len(flagged))
     assert page.evaluate("document.activeElement.id") == "flagged"
+    assert {*numbers(page)} <= flagged
     # Flagged scores are painted, and no others.
-    for row in page.locator(".list .row").all()[:5]:
-        number, *scores = row.locator(".number").all()
-        flagged = ["flagged" in (score.get_attribute("class") or "").split() for score in scores]
-        assert flagged == [
-            int(number.inner_text()) in with_errors(details, system, "DROP")
-            for system in ("careful", "dropping", "bad")
-        ]
+    for row in page.locator(".row").all()[:5]:
+        number = int(row.locator(".place").text_content().removeprefix("Segment "))
+        for score in row.locator(".scores > span").all():
+            is_flagged = "flagged" in (score.get_attribute("class") or "").split()
+            system = score.locator("bdi").inner_text()
+            assert is_flagged == (number in loud(details, page, system))
+    reader.menu()
     page.click("#reset")
     settled(page, 500)
     page.fill("#text", "HAUS")
     haus = sum("haus" in details["careful", n]["source"] for n in range(1, 501))
     settled(page, haus)
+    marked = "[...CSS.highlights.get('found')].map(range => range.toString().toLowerCase())"
+    page.wait_for_function(f"{marked}.length > 0")
+    assert {*page.evaluate(marked)} == {"haus"}
     page.fill("#text", "no such words")
-    page.locator(".pane", has_text="No segment matches").wait_for()
+    page.locator(".rows", has_text="No segment matches").wait_for()
+
+
+def test_a_search_opens_at_its_first_match(reader, tmp_path):
+    long = " ".join(f"word{n}" for n in range(3000))
+    texts = [long, f"{long} here"]
+    made = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
+    make_report(made).save(tmp_path / "long.html")
+    page = reader.open(tmp_path / "long.html", "#text=word290&segment=2")
+    page.wait_for_function("CSS.highlights.get('found')?.size > 0")
+    shown = page.evaluate(
+        """[...CSS.highlights.get("found")].some((range) => {
+            const { top, bottom } = range.getBoundingClientRect();
+            const isOpen = range.startContainer.parentElement.closest(".segment");
+            return isOpen && top > 0 && bottom < innerHeight;
+        })"""
+    )
+    assert shown
+
+
+def test_a_bar_of_the_histogram_leads_to_its_segments(reader, folder, details):
+    page = reader.open(folder / "report.html")
+    bar = page.locator("tr[data-system='dropping'] .bars a").last
+    figure = page.evaluate("document.querySelector('th.why').textContent").split()[0]
+    low = float(re.search(r"from=([\d.]+)", bar.get_attribute("href"))[1])
+    number = int(bar.locator("title").text_content().split()[0].replace(",", ""))
+    bar.dispatch_event("click")
+    settled(page, number)
+    scores = [details["dropping", n]["metrics"][figure]["score"] for n in numbers(page)]
+    assert min(scores) >= low
+    assert "dropping" in page.locator(".row .scores > span").first.inner_text()
+    page.click(".found button")
+    settled(page, 500)
 
 
 def test_an_entry_leads_to_its_segments(reader, folder, details):
@@ -147,55 +206,88 @@ def test_an_entry_leads_to_its_segments(reader, folder, details):
     ]
     settled(page, len(expected))
     assert f"“{word}”" in page.inner_text(".found")
-    assert page.evaluate("document.activeElement.className") == "list"
+    page.wait_for_function("document.activeElement.className === 'row'")
     assert {*numbers(page)} <= {*expected}
     page.click(".found button")
     settled(page, 500)
 
 
-def test_the_worst_segment_comes_first_and_headers_sort(reader, folder, details):
+def test_function_words_are_marked_on_demand(reader, folder, details):
+    page = reader.open(folder / "report.html")
+    flagged = loud(details, page, "dropping")
+    quiet = min(with_errors(details, "dropping", "DROP") - flagged)
+    page = reader.open(folder / "report.html", f"#whose=dropping&segment={quiet}")
+    page.locator(f"article[aria-label='Segment {quiet}']").wait_for()
+    assert page.locator(".segment .source mark.dropped").count() == 0
+    reader.menu()
+    page.check("#quiet")
+    page.locator(".segment .source mark.dropped").first.wait_for()
+    words = {*page.locator("label[for='quiet']").inner_text().partition(": ")[2].split(", ")}
+    assert words <= {"der", "die", "das", "ein", "hat", "dem", "den", "eine", "…"}
+    entries = page.locator("#about-dropped-words tbody th").all_inner_texts()
+    assert not {*entries} & {"der", "die", "das"}
+
+
+def test_the_worst_segment_comes_first(reader, folder, details):
     page = reader.open(folder / "report.html")
 
     def scores(system: str, metric: str) -> dict[int, float]:
         own = ((n, details[system, n]["metrics"][metric]["score"]) for n in range(1, 501))
         return {n: score or 0 for n, score in own}
 
-    metric = page.input_value("#sort")
-    head = page.locator(".row.head [aria-pressed='true']").get_attribute("aria-label") or ""
-    worst = head.split(" of ")[1].split(",")[0]
+    metric, worst = page.input_value("#sort"), page.input_value("#whose")
     assert worst != "careful"
-    first = max(scores(worst, metric).items(), key=lambda item: (item[1], -item[0]))[0]
-    page.locator(f"article[aria-label='Segment {first}']").wait_for()
-    assert numbers(page)[0] == first
-    other = "bad" if worst == "dropping" else "dropping"
-    page.click(f".row.head button[aria-label^='{metric} of {other}']")
-    first = max(scores(other, metric).items(), key=lambda item: (item[1], -item[0]))[0]
-    page.locator(f"#row-{first}[aria-selected='true']").wait_for()
-    page.click(f".row.head button[aria-label^='{metric} of {other}']")
-    page.locator(".row.head button[aria-label$=', ascending']").wait_for()
-    page.click(".row.head button[aria-label='Number']")
-    page.locator("article[aria-label='Segment 1']").wait_for()
-    # The system that the list is about has a column, shown side by side or not.
-    page.uncheck("#show-2")
-    page.select_option("#whose", "bad")
-    page.locator(f".row.head button[aria-label^='{metric} of bad']").wait_for()
+    ordered = sorted(scores(worst, metric).items(), key=lambda item: (-item[1], item[0]))
+    assert numbers(page) == [number for number, _ in ordered[:50]]
+    page.click(".pager button >> text=next")
+    page.locator(".pager span", has_text="51–100 of 500").wait_for()
+    assert numbers(page) == [number for number, _ in ordered[50:100]]
+    page.select_option("#sort", "number")
+    page.wait_for_function("document.querySelector('.row').id === 'row-1'")
+
+
+def test_headers_of_the_table_sort_it_and_rows_choose_the_example(reader, folder):
+    page = reader.open(folder / "report.html")
+    table = page.locator("#picture")
+
+    def figures(column: int) -> list[float]:
+        cells = table.locator(f"tbody td[data-column='{column}'][data-value]").all()
+        return [float(cell.get_attribute("data-value")) for cell in cells]
+
+    for column in (1, 0, 2):
+        button = table.locator(f"th[data-column='{column}'] button")
+        button.click()
+        once = figures(column)
+        assert once == sorted(once)  # errors: the best first
+        button.click()
+        assert figures(column) == once[::-1]
+        assert table.locator("[aria-sort]").count() == 1
+    for row in table.locator("tbody tr").all():
+        row.locator("td").last.click(position={"x": 2, "y": 10})
+        system = row.get_attribute("data-system")
+        shown = page.locator("#examples .example:visible")
+        assert shown.count() == 1
+        assert shown.get_attribute("data-system") == system
+        row.locator("th a").click()
+        page.wait_for_function(f"document.querySelector('#whose').value === '{system}'")
 
 
 def test_back_undoes_links_searches_and_filters(reader, folder):
     page = reader.open(folder / "report.html")
     page.locator("#about-dropped-words tbody a").nth(4).focus()
     page.keyboard.press("Enter")
-    page.locator(".list:focus").wait_for()
+    page.locator(".row:focus").wait_for()
     page.go_back()
     settled(page, 500)
-    page.check("#flagged")
+    page.click("#flagged")
     page.locator(".count", has_not_text="500 of 500").wait_for()
     filtered = count(page)
     page.locator("#text").press_sequentially("haus", delay=300)
     page.locator(".count", has_not_text=re.compile(rf"^({filtered}|500) of")).wait_for()
     page.go_back()
     settled(page, filtered)
-    assert (page.input_value("#text"), page.is_checked("#flagged")) == ("", True)
+    pressed = page.get_attribute("#flagged", "aria-pressed")
+    assert (page.input_value("#text"), pressed) == ("", "true")
     page.go_forward()
     page.locator(".count", has_not_text=re.compile(rf"^({filtered}|500) of")).wait_for()
     assert page.input_value("#text") == "haus"
@@ -219,41 +311,45 @@ def runs(positions: set[int], words: list[str]) -> list[str]:
 
 def test_runs_are_marked_and_the_source_shows_the_chosen_output(reader, folder, details):
     number = min(with_errors(details, "dropping", "DROP") & with_errors(details, "bad", "DROP"))
-    page = reader.open(folder / "report.html", f"#segment={number}&show=dropping&show=bad")
-    source = page.locator(".pane p[aria-label='source']")
+    address = f"#segment={number}&show=dropping&show=bad&quiet=yes"
+    page = reader.open(folder / "report.html", address)
+    source = page.locator(".segment p[aria-label='source']")
+    source.wait_for()
     assert source.count() == 1
     for system in ("bad", "dropping"):
-        page.locator(f".pane section[aria-label='{system}'] h4 button").click()
-        page.locator(".pane .source small b", has_text=system).wait_for()
+        page.locator(f".segment section[aria-label='{system}'] h3 button").click()
+        page.locator(".segment .source b", has_text=system).wait_for()
         record = details[system, number]
         expected = runs(dropped_words(record), record["source"].split())
         assert source.locator("mark").all_inner_texts() == expected
-        assert page.locator(".pane .source h4").inner_text().endswith(f"missing in {system}")
-        card = page.locator(f".pane section[aria-label='{system}']")
+        assert page.locator(".segment .source h3").inner_text().endswith(f"missing in {system}")
+        card = page.locator(f".segment section[aria-label='{system}']")
         repeated = marked_words(record, "REP", "hypothesis")
         expected = runs(repeated, record["hypothesis"].split())
         assert card.locator("p mark").all_inner_texts() == expected
-    assert page.locator(".pane mark.lost").count() == 0
+    assert page.locator(".segment mark.lost").count() == 0
+    reader.menu()
     page.check("#mark-lost")
     page.uncheck("#mark-dropped")
-    page.locator(".pane mark.lost").first.wait_for()
+    page.locator(".segment mark.lost").first.wait_for()
     again = reader.open(folder / "report.html", "#" + page.url.partition("#")[2])
-    again.locator(".pane mark.lost").first.wait_for()
-    assert again.locator(".pane mark.dropped").count() == 0
+    again.locator(".segment mark.lost").first.wait_for()
+    assert again.locator(".segment mark.dropped").count() == 0
 
 
 def test_marks_are_hidden_one_by_one_and_come_back(reader, folder):
     """Each change of the view is made of the last one, whichever part of the page makes it."""
     page = reader.open(folder / "report.html")
-    shown = page.locator("article mark.run")
+    shown = page.locator(".row mark.run")
     before = shown.all_text_contents()
     assert before
     boxes = "[...document.querySelectorAll('[id^=mark-]:checked')]"
     assert page.evaluate(f"{boxes}.map(box => box.click()).length") > 1
-    page.wait_for_function("!document.querySelector('article mark.run')")
+    page.wait_for_function("!document.querySelector('.row mark.run')")
     assert "&marks=&" in f"&{page.url.partition('#')[2]}&"
+    reader.menu()
     page.click("#reset")
-    page.wait_for_function("document.querySelector('article mark.run')")
+    page.wait_for_function("document.querySelector('.row mark.run')")
     assert shown.all_text_contents() == before
 
 
@@ -263,17 +359,19 @@ def test_marks_of_nearly_all_are_no_omission(reader, tmp_path):
     aligner = ce.Aligner.from_links(links, {"strange": [[]], "good": links})
     found = ce.compare(systems, ["a red house"], sources, aligner, metrics=["drop"], resamples=0)
     make_report(found).save(tmp_path / "report.html")
-    page = reader.open(tmp_path / "report.html", "#whose=strange")
-    heading = page.locator(".pane .source h4")
+    page = reader.open(tmp_path / "report.html", "#whose=strange&segment=1")
+    heading = page.locator(".segment .source h3")
     heading.wait_for()
     assert heading.inner_text().endswith("the model may not know this text, in strange")
 
 
 def test_words_show_what_they_are_linked_with(reader, folder, details, run_cli):
     number = min(with_errors(details, "dropping", "DROP"))
-    page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")
-    card = page.locator(".pane article")
+    address = f"#segment={number}&show=dropping&whose=dropping&quiet=yes"
+    page = reader.open(folder / "report.html", address)
+    card = page.locator(f"article[aria-label='Segment {number}']")
     words = card.locator("p[aria-label='source'] .word")
+    words.first.wait_for()
     links = run_cli("align", "apply", "model", "test.de", "dropping.en",
                     cwd=folder).stdout.splitlines()[number - 1]  # fmt: skip
     pairs = [tuple(map(int, link.split("-"))) for link in links.split()]
@@ -300,52 +398,75 @@ def test_the_keyboard_reaches_everything(reader, folder):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the segments"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.className") == "list"
+    assert page.evaluate("document.activeElement.className") == "row"
     page.select_option("#sort", "number")
-    page.locator("article[aria-label='Segment 1']").wait_for()
-    page.focus(".list")
+    page.wait_for_function("document.querySelector('.row').id === 'row-1'")
+    page.focus("#row-1")
     for key, number in (
         ("ArrowDown", 2),
         ("ArrowUp", 1),
         ("j", 2),
         ("k", 1),
-        ("End", 500),
+        ("End", 50),
         ("Home", 1),
     ):
         page.keyboard.press(key)
-        page.locator(f"article[aria-label='Segment {number}']").wait_for()
-        chosen = page.get_attribute(".list", "aria-activedescendant")
-        assert chosen == f"row-{number}"
-        assert page.get_attribute(f"#{chosen}", "aria-selected") == "true"
+        assert page.evaluate("document.activeElement.id") == f"row-{number}"
+    page.keyboard.press("Enter")
+    page.locator("article[aria-label='Segment 1']").wait_for()
+    page.wait_for_function("document.activeElement.id === 'row-1'")
+    assert page.get_attribute("#row-1", "aria-expanded") == "true"
+    page.keyboard.press("Enter")
+    page.wait_for_function("!document.querySelector('.segment')")
     # Letters do nothing elsewhere, or when they are switched off.
-    page.focus(".pane")
-    page.keyboard.press("j")
+    reader.menu()
     page.uncheck("#letters")
-    page.focus(".list")
+    page.keyboard.press("Escape")
+    assert not page.locator(".menu").evaluate("menu => menu.open")
+    page.focus("#row-1")
     page.keyboard.press("j")
-    assert page.get_attribute(".list", "aria-activedescendant") == "row-1"
+    assert page.evaluate("document.activeElement.id") == "row-1"
 
 
 def test_an_address_opens_the_same_view(chromium, reader, folder):
     page = reader.open(folder / "report.html")
+    reader.menu()
     page.uncheck("#show-0")
+    page.evaluate("document.querySelector('.menu').open = false")
     page.select_option("#sort", "DROP")
     page.select_option("#whose", "bad")
-    page.check("#flagged")
+    page.click("#flagged")
     page.fill("#text", "e")
     page.wait_for_timeout(600)
-    page.focus(".list")
-    page.keyboard.press("ArrowDown")
+    page.locator(".row").nth(2).click()
+    page.locator("article[aria-label^='Segment']").wait_for()
     url = page.url
-    shown = page.inner_text(".count"), numbers(page), page.inner_text(".pane h3")
+    article = "article[aria-label^='Segment']"
+    shown = page.inner_text(".count"), numbers(page), page.get_attribute(article, "aria-label")
     other = Reader(chromium)
     again = other.open(folder / "report.html", f"#{url.partition('#')[2]}")
-    again.locator(".pane h3").wait_for()
-    assert (again.inner_text(".count"), numbers(again), again.inner_text(".pane h3")) == shown
+    again.locator(article).wait_for()
+    assert (
+        again.inner_text(".count"), numbers(again), again.get_attribute(article, "aria-label")
+    ) == shown  # fmt: skip
     assert again.input_value("#text") == "e"
     assert not again.is_checked("#show-0")
     assert again.locator(".segment .card").count() == 2
     other.close()
+
+
+def test_the_switch_changes_light_and_dark(chromium, folder):
+    for scheme, before, after in (
+        ("light", "rgb(255, 255, 255)", "rgb(22, 24, 27)"),
+        ("dark", "rgb(22, 24, 27)", "rgb(255, 255, 255)"),
+    ):
+        other = Reader(chromium, color_scheme=scheme)
+        page = other.open(folder / "report.html")
+        paper = "getComputedStyle(document.body).backgroundColor"
+        assert page.evaluate(paper) == before
+        page.check("#scheme")
+        assert page.evaluate(paper) == after
+        other.close()
 
 
 def test_attention_is_shown(reader, folder):
@@ -366,27 +487,19 @@ def test_attention_is_shown(reader, folder):
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1024), ("light", 390)])
 def test_axe_finds_no_violation(chromium, folder, scheme, width):
     other = Reader(chromium, color_scheme=scheme, viewport={"width": width, "height": 900})
-    page = other.open(folder / "report.html", "#segment=7&found=dropped-words&entry=x")
-    page.click("#reset")
+    page = other.open(folder / "report.html", "#segment=7&show=bad&show=dropping&whose=bad")
+    page.locator("article[aria-label='Segment 7']").wait_for()
+    assert violations(page) == []
+    other.menu()
+    page.locator("details.whole").evaluate("details => details.open = true")
     assert violations(page) == []
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
     other.close()
 
 
-@pytest.mark.parametrize("width", [320, 768, 1400])
-def test_the_table_of_scores_is_never_cut_and_nothing_scrolls_sideways(chromium, folder, width):
-    other = Reader(chromium, viewport={"width": width, "height": 900})
-    page = other.open(folder / "report.html", "#segment=7&x=")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    table = page.locator("#which .picture .scroll")
-    assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
-    assert table.evaluate("node => node.scrollHeight <= node.clientHeight + 1")
-    other.close()
-
-
-PAPER = 718
-"""Pixels across a page of A4 with margins of 1 cm."""
+PAPER = 672
+"""Pixels across a page of A4 between its margins."""
 
 
 def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder):
@@ -395,14 +508,10 @@ def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder)
     page = other.open(folder / "report.html", "#sort=number")
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= PAPER
-    clipped = "node => node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight"
-    for part in page.locator(".scroll:visible, .card:visible").all():
-        assert not part.evaluate(clipped)
-    headings = {*page.locator("h2:visible, h3:visible, h4:visible").all_inner_texts()}
+    headings = {*page.locator("h2:visible, h3:visible").all_inner_texts()}
     assert "Intervals and tests" in headings
-    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
-    paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins)))
-    assert len(paper.pages) <= 4
+    paper = pypdf.PdfReader(BytesIO(page.pdf(prefer_css_page_size=True)))
+    assert len(paper.pages) <= 3
     seen: set[str] = set()
     for sheet in paper.pages:
         lines: list[tuple[float, str]] = []
@@ -412,10 +521,12 @@ def test_print_cuts_nothing_and_keeps_headings_with_their_text(chromium, folder)
                 lines.append((tm[5] * cm[3] + cm[5], normalize("NFKC", text.strip())))
 
         sheet.extract_text(visitor_text=keep)
-        _, last = min(lines)
+        assert any(re.fullmatch(r"\d", text) for _, text in lines)  # the number of the page
+        body = [(y, text) for y, text in lines if y > 60]
+        _, last = min(body)
         assert last not in headings
         seen |= {text for _, text in lines}
-    assert len(headings & seen) > 10
+    assert len(headings & seen) > 5
     assert not {"Segments", "Commonest errors", "Marks"} & seen
     other.close()
 
@@ -460,7 +571,7 @@ def test_hostile_text_is_text(reader, hostile):
     for number, text in enumerate(HOSTILE.values(), start=1):
         page.evaluate(f"location.hash = 'segment={number}&x='")
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
-        reference = page.locator("article p[aria-label='reference'] .word")  # folded if long
+        reference = page.locator("article p[aria-label='reference'] .word")
         words = reference.all_text_contents()
         assert len(words) == len(text.split())
         if text.isascii() and text.isprintable() and len(text) < 1000:
@@ -487,26 +598,20 @@ def test_a_segment_of_a_megabyte_is_shown_in_parts(reader, hostile):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_long_list_has_rows_only_where_they_are_visible(reader, tmp_path):
-    """Of 20,000 segments only visible rows exist on the page, and every row can be reached."""
+def test_of_a_long_list_a_page_is_drawn_and_every_segment_is_found(reader, tmp_path):
     texts = [f"word {n}" for n in range(20_000)]
     comparison = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
     make_report(comparison).save(tmp_path / "long.html")
-    page = reader.open(tmp_path / "long.html")
-    assert page.locator(".list .row").count() < 60
-    page.focus(".list")
-    page.keyboard.press("End")
+    page = reader.open(tmp_path / "long.html", "#segment=20000&sort=number")
     page.locator("article[aria-label='Segment 20000']").wait_for()
-    page.locator("#row-20000 .snippet", has_text="word 19999").wait_for()
+    assert numbers(page) == [*range(19_951, 20_001)]
     page.fill("#text", "word 7777")
     page.locator(".count", has_text="1 of 20,000 segments").wait_for()
+    page.wait_for_function("document.querySelectorAll('.row').length === 1")
     assert numbers(page) == [7778]
-    # The segments found are far apart: each visible row is in another block.
+    # The segments found are far apart: each row is in another block.
     page.fill("#text", "000")
     page.locator(".count", has_text="28 of 20,000 segments").wait_for()
-    page.focus(".list")
-    page.keyboard.press("ArrowDown")
-    page.locator("article[aria-label='Segment 2001']").wait_for()
     page.locator("#row-9001 .snippet", has_text="word 9000").wait_for()
 
 

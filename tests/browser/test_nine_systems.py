@@ -1,10 +1,9 @@
-"""A report of nine systems: what is on the first screen, and where its links lead."""
+"""A report of nine systems: its first screen, its table, its paper, and where its links lead."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,15 @@ from tests.planting import inject_lines
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-NAMES = [f"system-{n}.out.en" for n in range(9)]
+    from coverage_eval.comparison.table import Comparison
+
+NAMES = [f"system-{n}.out.en" for n in range(8)]
+METRICS = {"REP ↓": "rep", "DROP ↓": "drop", "SoftDROP ↓": "softdrop", "BLEU ↑": "bleu"}
 
 
 @pytest.fixture(scope="module")
-def report(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Nine systems, the later ones worse; long segments, of four lines each."""
+def made(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Comparison]:
+    """Eight systems, the later ones worse, and the reference; segments of four lines each."""
     sources, references = (
         [" ".join(lines[i : i + 4]) for i in range(0, 240, 4)]
         for name in ("test.de", "test.en")
@@ -31,118 +33,168 @@ def report(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     )
     systems = {}
     for number, name in enumerate(NAMES):
-        lines = inject_lines(references, "omission-content", 0.01 * number, seed=number)
+        lines = inject_lines(
+            references, "omission-content", 0.2 if number == 7 else 0.01, seed=number
+        )
         systems[name] = inject_lines(lines, "repetition-phrase", 0.005 * number, seed=number)
+    systems["person.out.en"] = references
     path = tmp_path_factory.mktemp("nine") / "report.html"
     with ce.Aligner.load(demonstration / "model") as aligner:
         comparison = ce.compare(
-            systems, references, sources, aligner, metrics=["rep", "drop", "softdrop", "bleu"]
+            systems, references, sources, aligner, metrics=[*METRICS.values(), "chrf"]
         )
         make_report(comparison).save(path)
-    return path
+    return path, comparison
 
 
 SIZES = {"wide": (1440, 900), "laptop": (1024, 768), "tablet": (768, 1024), "phone": (390, 844)}
 
 
 @pytest.fixture(params=SIZES)
-def window(chromium: Any, report: Path, request: Any) -> Iterator[Page]:
+def window(chromium: Any, made: Any, request: Any) -> Iterator[Page]:
     """The report in a window of each size."""
     width, height = SIZES[request.param]
     other = Reader(chromium, viewport={"width": width, "height": height})
-    yield other.open(report)
+    yield other.open(made[0])
     other.close()
 
 
-def bottom(page: Page, selector: str) -> float:
-    box = page.locator(selector).last.bounding_box()
-    assert box is not None
-    return box["y"] + box["height"]
-
-
-def test_the_first_screen_has_the_verdict_all_systems_and_an_error_of_the_worst(chromium, report):
+def test_the_first_screen_has_the_answer_all_systems_and_an_error_of_the_worst(chromium, made):
     other = Reader(chromium, viewport={"width": 1440, "height": 900})
-    page = other.open(report)
-    for part in ("#answer", ".picture tbody tr", ".first .card"):
-        assert 0 < bottom(page, part) <= 900
-    worst = page.locator(".picture tbody th").last.inner_text()
-    assert page.locator(".first .card h4").inner_text().strip() == worst.strip()
+    page = other.open(made[0])
+    for part in ("#answer", "#picture tbody tr", "#examples"):
+        box = page.locator(part).last.bounding_box()
+        assert 0 < box["y"] + box["height"] <= 900
+    assert page.locator("#where").bounding_box()["y"] < 900
+    worst = page.locator("#picture tbody tr:not(.reference) th").last.inner_text().strip()
+    assert page.locator("#examples h2:visible").inner_text().strip() == worst
+    assert page.locator("#answer .who").inner_text().startswith(worst)
     assert not [text for text in page.locator("main bdi").all_inner_texts() if ".out.en" in text]
     other.close()
 
 
-def test_the_table_has_a_line_for_each_system_and_is_whole(window):
-    rows = window.locator(".picture tbody tr").all()
-    boxes = [box for row in rows if (box := row.bounding_box())]
-    assert len(boxes) == 9
-    assert {round(box["height"]) for box in boxes} <= {28, 29}
-    region = window.locator(".picture .scroll")
-    assert region.evaluate("node => node.scrollWidth <= node.clientWidth")
+def test_nothing_is_cut_or_overlaps_and_nothing_scrolls_inside(window):
     assert window.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    names = window.locator(".picture th[scope=row]")
-    assert names.evaluate_all("nodes => nodes.every(node => node.scrollWidth <= node.clientWidth)")
-    for dot, figure in zip(
-        window.locator(".picture td:visible circle").all(),
-        window.locator(".picture td:visible .number").all(),
-        strict=True,
-    ):
-        drawn, written = dot.bounding_box(), figure.bounding_box()
-        assert drawn is not None
-        assert written is not None
-        assert written["x"] + written["width"] <= drawn["x"]
+    found = window.evaluate(
+        """() => {
+            const seen = (node) => node.checkVisibility() && !node.closest(".hidden, .skip");
+            const text = [...document.querySelectorAll(
+                `#answer p, #odd li, #picture :is(th, td, .note, button), .bar > *,
+                .example :is(dt, dd)`)]
+                .filter(seen);
+            const cut = text.filter((node) => node.scrollWidth > node.clientWidth + 1
+                && getComputedStyle(node).overflow !== "visible"
+                && !node.matches(".words, input, select"));
+            const boxes = [...document.querySelectorAll(
+                "#picture tbody tr:first-child > :is(th, td), .bar > *")].filter(seen)
+                .map((node) => [node.textContent, node.getBoundingClientRect()]);
+            const over = [];
+            for (const [a, one] of boxes) for (const [b, two] of boxes)
+                if (one !== two && one.left < two.right - 1 && two.left < one.right - 1
+                    && one.top < two.bottom - 1 && two.top < one.bottom - 1) over.push([a, b]);
+            const scrollers = [...document.querySelectorAll("main *")].filter((node) => seen(node)
+                && /auto|scroll/.test(getComputedStyle(node).overflow)
+                && node.tagName !== "INPUT" && !node.closest(".menu"));
+            return [cut.map((node) => node.textContent), over, scrollers.map((node) => node.id)];
+        }"""
+    )
+    assert found == [[], [], []]
+    assert window.locator(".bar").bounding_box()["height"] == 44
+    rows = window.locator(".row").all()
+    assert {round(row.bounding_box()["height"]) for row in rows} <= {51, 52, 53}
 
 
-def test_every_link_opens_the_system_that_it_names(window):
-    cards = window.locator("#which .card").all()
-    assert len(cards) > 5
-    for card in cards:
-        name = card.locator("h4 bdi").inner_text()
-        marked = card.locator("mark").first.text_content()
-        number = card.locator(".actions a").inner_text().removeprefix("Segment ")
-        card.locator(".actions a").click()
-        window.locator(
-            f"article[aria-label='Segment {number}'] .card[aria-label='{name}']"
-        ).wait_for()
-        chosen = window.locator(".pane h4 [aria-pressed='true'] bdi").inner_text()
-        assert chosen == name
-        if window.locator("article.long").count():  # first for the eye and for the keyboard
-            assert window.locator(".pane .card").first.get_attribute("aria-label") == name
-        marks = window.locator(f".pane .source mark, .pane .card[aria-label='{name}'] mark")
-        assert any(marked in text for text in marks.all_text_contents())
-    rows = window.locator(".breakdowns tbody tr").all()
-    assert len(rows) == 2 * 8
-    for row in rows:
-        name = row.locator("td bdi").first.inner_text()
-        row.locator("a").click()
-        window.locator(f".pane .card[aria-label='{name}']").wait_for()
-        marks = f".pane .card[aria-label='{name}'] mark, .pane .source mark"
-        window.locator(marks).first.wait_for()
+def test_dots_stand_where_their_figures_are(window, made):
+    """Between the ticks of the header, to a pixel; the reference has no dot."""
+    comparison = made[1]
+    for column in window.locator("#picture thead th[data-column]:visible").all():
+        number, name = column.get_attribute("data-column"), column.inner_text().split("▲")[0]
+        ticks = window.locator(f"#picture .ticks .axis[data-column='{number}'] span").all()
+        figures, places = [], []
+        for tick in ticks:
+            box = tick.bounding_box()
+            figures.append(float(tick.inner_text()))
+            places.append(box["x"] + box["width"] / 2)
+        assert places[1] == pytest.approx((places[0] + places[2]) / 2, abs=0.6)
+        for row in window.locator("#picture tbody tr").all():
+            dots = row.locator(f"td.axis[data-column='{number}'] circle").all()
+            system = row.get_attribute("data-system")
+            if system == "person.out.en":
+                assert not dots
+                continue
+            (dot,) = dots
+            box = dot.bounding_box()
+            score = comparison.rows[system][METRICS[name.strip()]].score.score
+            share = (score - figures[0]) / (figures[2] - figures[0])
+            expected = places[0] + share * (places[2] - places[0])
+            assert box["x"] + box["width"] / 2 == pytest.approx(expected, abs=1)
 
 
-def test_a_phone_shows_one_column_at_a_time(chromium, report):
-    other = Reader(chromium, viewport={"width": 390, "height": 844})
-    page = other.open(report)
-    assert bottom(page, ".picture tbody tr") - bottom(page, "#answer") < 450
-    for number, name in enumerate(("REP ↓", "DROP ↓", "SoftDROP ↓", "BLEU ↑")):
-        page.select_option("#column", label=name)
-        assert page.locator(".picture thead th:visible").count() == 2
-        assert page.locator(f".picture td[data-column='{number}']:visible").count() == 9
+def test_a_fifth_column_is_folded_and_a_reference_stays_last(chromium, made):
+    other = Reader(chromium, viewport={"width": 1440, "height": 900})
+    page = other.open(made[0])
+    assert page.locator("#picture thead th[data-column]:visible").count() == 4
+    page.click("#fold")
+    assert page.locator("#picture thead th[data-column]:visible").count() == 5
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for button in page.locator("#picture thead th button").all():
+        button.click()
+        last = page.locator("#picture tbody tr").last
+        assert last.get_attribute("class").split()[0] == "reference"
+    assert last.locator("small").inner_text() == "is the reference"
     other.close()
 
 
-def test_screen_readers_get_what_is_seen_in_the_order_that_is_seen(window):
-    row = window.locator(".list .row").first
-    scores = row.locator(".number").all_text_contents()[1:]
-    assert all(score.startswith("system-") for score in scores)
-    flagged = row.locator(".flagged")
-    assert flagged.all_text_contents() == [score for score in scores if score.endswith(", flagged")]
-    shapes = flagged.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).outlineStyle)")
-    assert {*shapes} <= {"solid"}  # not by colour alone
-    boxes = [card.bounding_box() for card in window.locator(".pane .card").all()]
-    places = [(box["y"], box["x"]) for box in boxes if box]
-    assert all(before < behind for before, behind in pairwise(places))
-    said = " ".join(window.locator(".pane .marks").all_inner_texts())
-    marks = window.locator(".pane .source mark").all_text_contents()
+def test_every_link_opens_the_system_that_it_names(window):
+    links = window.locator("#odd a, #picture tbody a:not([tabindex]), #answer a").all()
+    hrefs = [link.get_attribute("href") for link in links if link.is_visible()]
+    hrefs += window.locator(".breakdowns a").evaluate_all("links => links.map(a => a.hash)")
+    hrefs += window.locator(".example .actions a").evaluate_all("links => links.map(a => a.hash)")
+    assert len(hrefs) > 30
+    for href in hrefs:
+        window.evaluate(
+            "href => { const link = document.createElement('a'); link.href = href;"
+            "document.body.append(link); link.click(); link.remove(); }",
+            href,
+        )
+        asked = dict(part.split("=") for part in href.removeprefix("#").split("&"))
+        name = asked["whose"].replace(".out.en", "")
+        window.wait_for_function(
+            "name => document.querySelector('.row .scores bdi')?.textContent === name", arg=name
+        )
+        if "segment" in asked:
+            article = f"article[aria-label='Segment {asked['segment']}']"
+            window.locator(f"{article} .card[aria-label='{name}']").wait_for()
+
+
+def test_a_phone_shows_one_column_at_a_time(chromium, made):
+    other = Reader(chromium, viewport={"width": 390, "height": 844})
+    page = other.open(made[0])
+    for number, name in enumerate(page.locator("#column option").all_inner_texts()):
+        page.select_option("#column", label=name)
+        assert (
+            page.locator("#picture thead th[data-column]:visible")
+            .all_inner_texts()[0]
+            .startswith(name)
+        )
+        assert page.locator(f"#picture td[data-column='{number}'][data-value]:visible").count() == 9
+    other.close()
+
+
+def test_screen_readers_get_what_is_seen(window):
+    row = window.locator(".row").first
+    assert row.get_attribute("aria-expanded") == "false"
+    scores = row.locator(".scores > span").all()
+    assert all(score.text_content().startswith("system-") for score in scores)
+    for score in scores:
+        flagged = "flagged" in (score.get_attribute("class") or "")
+        assert score.text_content().endswith(", flagged") == flagged
+        if flagged:  # not by colour alone
+            assert score.evaluate("node => getComputedStyle(node).fontWeight") == "600"
+    row.click()
+    window.locator(".segment .source mark").first.wait_for()
+    said = " ".join(window.locator(".segment .marks").all_inner_texts())
+    marks = window.locator(".segment .source mark").all_text_contents()
     assert marks
     assert all(f"left out – {marks[0]}" in said and mark in said for mark in marks)
 
@@ -155,23 +207,24 @@ def test_axe_finds_no_violation(window, scheme):
     assert violations(window) == []
 
 
-def test_on_paper_all_columns_and_whole_examples_are_printed(chromium, report):
+def test_nine_systems_print_on_three_pages(chromium, made):
     pypdf = pytest.importorskip("pypdf", reason="no pypdf: make test-browser")
     other = Reader(chromium)
-    page = other.open(report)
-    margins = dict.fromkeys(("top", "bottom", "left", "right"), "1cm")
-    paper = pypdf.PdfReader(BytesIO(page.pdf(format="A4", margin=margins)))
+    page = other.open(made[0])
+    paper = pypdf.PdfReader(BytesIO(page.pdf(prefer_css_page_size=True)))
     texts = [sheet.extract_text() for sheet in paper.pages]
-    assert all(name in texts[0] for name in ("REP ↓", "DROP ↓", "SoftDROP ↓", "BLEU ↑"))
+    assert len(texts) <= 3
+    assert all(name in texts[0] for name in list(METRICS)[:4])
     assert "Score" not in texts[0].splitlines()  # the switch
-    # An example begins with its system and ends with its output: none goes on on another page.
-    assert sum(text.count("Segment ") for text in texts) >= 10 + 5
-    for text in texts:
-        assert text.count("Segment ") == text.splitlines().count("output")
-        assert len(text.splitlines()) > 5
+    for number, text in enumerate(texts, start=1):
+        assert "Coverage errors of 9 systems" in text
+        assert f"{number} / {len(texts)}" in " ".join(text.split())
+    whole = "".join(texts)
+    assert whole.count("segment ") >= 10
+    assert "Segments" not in whole.split()
     page.emulate_media(media="print")
     text, label = (
-        page.locator(f".card {tag}").first.evaluate(
+        page.locator(f".example {tag}:visible").first.evaluate(
             "node => [getComputedStyle(node).fontSize, getComputedStyle(node).lineHeight]"
             ".map(parseFloat)"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 import shutil
@@ -66,7 +67,7 @@ class Page(HTMLParser):
             self.tables[-1][-1].append("")
         if tag == "br" and self.tables:
             self.handle_data("\n")
-        if tag not in {"meta", "br", "link"}:
+        if tag not in {"meta", "br", "link", "input"}:
             self._in.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -92,43 +93,69 @@ def compared(folder: Path, run_cli: RunCli) -> Any:
 
 
 def test_its_scores_are_those_of_compare(page, compared):
-    picture, (header, *rows) = page.tables[:2]
+    (names, _, *picture), (header, *rows) = page.tables[:2]
     assert header == ["system", "REP ↓", "DROP ↓", "BLEU ↑"]
-    assert [row[0] for row in picture] == ["system", "careful", "dropping", "repeating"]  # by REP
+    assert names == ["system", "REP ↓", "DROP ↓", "BLEU ↑", "REP of segments", "flagged"]
+    assert [row[0] for row in picture] == ["careful", "dropping", "repeating"]  # by REP
     for row, system in zip(rows, ("careful", "dropping", "repeating"), strict=True):
         assert row[0].partition("\n")[0] == system
         own = [score for score in compared["scores"] if score["system"] == system]
         (drawn,) = (row for row in picture if row[0] == system)
-        for cell, shown, score in zip(row[1:], drawn[1:], own, strict=True):
+        for cell, shown, score in zip(row[1:], drawn[1:7:2], own, strict=True):
             figure, interval, *more = cell.split("\n")
             adjusted = score["p_value_holm"]
             significant = adjusted is not None and adjusted < 0.05
-            assert figure == f"{score['score']:.2f}" + "*" * significant
+            assert shown == figure == f"{score['score']:.2f}" + "*" * significant
             low, high = (score["confidence"][end] for end in ("low", "high"))
             assert interval == f"{low:.2f}–{high:.2f}"
             assert more == ([] if system == "careful" else [f"p = {adjusted:.3f}"])
-            flags = page.blocks.get(f"flags/{score['metric']}/{system}")
-            flagged = [f"{sum(flags)}/500"] if flags else []
-            assert shown.split()[: 1 + len(flagged)] == [figure, *flagged]
+        flagged = sum(page.blocks[f"flags/REP/{system}"])
+        assert drawn[-1] == (f"{flagged} flagged of {system}" if flagged else "0")
 
 
-def test_the_page_begins_with_the_statements_the_faults_the_table_and_one_error_a_system(
+def test_the_page_begins_with_the_answer_the_faults_the_table_and_an_error_of_each_system(
     page, folder
 ):
     text = (folder / "report.html").read_text(encoding="utf-8")
-    marks = ('<p class="headline"', "say the same words again", "<table", "at a glance",
+    marks = ('<p class="who"', "say the same words again", "<table", 'id="examples"',
              '<section id="where"', '<section id="what"', '<section id="how"')  # fmt: skip
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
     for system in ("dropping", "repeating"):
-        start = text.index(f'aria-label="{system} at a glance"')
-        card = text[start : text.index("</section>", start)]
-        numbers = [int(n) for n in re.findall(r">Segment (\d+)</a>", card)]
+        start = text.index(f'aria-label="An error of {system}"')
+        example = text[start : text.index("</section>", start)]
+        numbers = [int(n) for n in re.findall(r">Segment (\d+)</a>", example)]
         metric = {"dropping": "DROP", "repeating": "REP"}[system]
         assert len(numbers) == 1
         assert page.blocks[f"flags/{metric}/{system}"][numbers[0] - 1]
-        assert f'class="run {"dropped" if metric == "DROP" else "repeated"}"' in card
+        assert f'class="run {"dropped" if metric == "DROP" else "repeated"}"' in example
+        # Only that of the worst system is shown.
+        assert (" hidden>" in example.partition("\n")[0]) == (system == "dropping")
     assert page.blocks["contents"]["worst"] == {"metric": "REP", "system": "repeating"}
+
+
+def test_the_answer_is_what_the_same_run_says_as_json(page, folder, compared):
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    who, much, why = (
+        html.unescape(re.sub(r"<[^>]*>", "", line))
+        for line in re.findall(r'<p class="(?:who|much|why)">(.*?)</p>', text)
+    )
+    told = {item["metric"]: item for item in compared["statements"]}
+    for metric in ("REP", "DROP"):
+        assert len(told[metric]["systems"]["better"]) == 2
+    repeating, dropping = (told[metric]["systems"]["worse"][0] for metric in ("REP", "DROP"))
+    assert who == f"{repeating} repeats more and {dropping} drops more words than any other system"
+    counts = {
+        (metric, system): sum(page.blocks[f"flags/{metric}/{system}"])
+        for metric in ("REP", "DROP")
+        for system in ("careful", "repeating", "dropping")
+    }
+    assert not counts["REP", "careful"] + counts["DROP", "careful"]
+    assert much == (
+        f"{counts['REP', 'repeating']} of 500 outputs of repeating repeat words, of careful none; "
+        f"{counts['DROP', 'dropping']} of 500 outputs of dropping drop words, of careful none"
+    )
+    assert why.endswith("see the worst →")
 
 
 def test_segments_are_the_details_of_compare(page, folder, run_cli):
@@ -159,7 +186,7 @@ def test_segments_are_the_details_of_compare(page, folder, run_cli):
             assert page.blocks[f"score/{metric}/{record['system']}"][index] == values["score"]
         for metric, kind in (("DROP", "dropped"), ("REP", "repeated")):
             flags = page.blocks[f"flags/{metric}/{record['system']}"]
-            assert flags[index] == any(mark["kind"] == kind for mark in marks)
+            assert flags[index] == any(m["kind"] == kind and not m["quiet"] for m in marks)
 
 
 def test_entries_of_its_lists_are_links_to_segments(page):

@@ -5,12 +5,12 @@ The page has one :class:`ContentsRecord`, and a :class:`SegmentRecord` for each 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from coverage_eval.align.rows import AlignedRow
-from coverage_eval.comparison.evidence import linking_metric, marks_of
+from coverage_eval.comparison.evidence import linking_metric, marks_of, shown_marks
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.mark import Mark, MarkKind
 from coverage_eval.core.tokenizers import Segment, Span, Tokenizer, segment_text
@@ -60,8 +60,8 @@ class KindRecord(TypedDict):
 class ContentsRecord(TypedDict):
     """What the page must know before it reads a segment.
 
-    ``labels`` and ``colours`` are those of the systems, ``text`` the side that the list shows,
-    and ``block`` the number of segments in a block of data.
+    ``labels`` and ``colours`` are those of the systems, ``functionWords`` are quiet alone, ``text``
+    is the side that the list shows, and ``block`` the number of segments in a block of data.
     """
 
     worst: WorstRecord
@@ -70,17 +70,19 @@ class ContentsRecord(TypedDict):
     colours: list[str]
     metrics: list[MetricRecord]
     kinds: list[KindRecord]
+    functionWords: list[str]
     text: str
     segments: int
     block: int
 
 
 class MarkRecord(TypedDict):
-    """Words that a metric points at: the key of their kind, and their characters."""
+    """Words that a metric points at: the key of their kind, their characters, if they are quiet."""
 
     kind: str
     spans: Steps
     text: str
+    quiet: bool
 
 
 class AttentionRecord(TypedDict):
@@ -117,13 +119,16 @@ class SegmentRecord(TypedDict):
 
 
 def segment_records(
-    comparison: Comparison, attention: Mapping[str, Sequence[AttentionMap]]
+    comparison: Comparison,
+    attention: Mapping[str, Sequence[AttentionMap]],
+    function_words: Set[str],
 ) -> Iterator[SegmentRecord]:
     """A record for each segment.
 
     Args:
         comparison: The systems.
         attention: Attention maps by system, one for each segment.
+        function_words: Words that are marked quietly alone.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -145,7 +150,9 @@ def segment_records(
                 "text": text,
                 "words": links and _words(segment, linked.aligner.tokenizer),
                 "links": links and list(chain.from_iterable(links.hypotheses[position])),
-                "marks": _mark_records(marks[position][index], source or "", text),
+                "marks": _mark_records(
+                    marks[position][index], source or "", text, function_words
+                ),
                 "attention": None if maps is None else _attention_record(maps[index]),
             })  # fmt: skip
         yield {
@@ -164,14 +171,16 @@ def segment_records(
 
 
 def _mark_records(
-    marks: Iterable[tuple[MarkKind, Mark]], source: str, output: str
+    marks: Sequence[tuple[MarkKind, Mark]], source: str, output: str, function_words: Set[str]
 ) -> list[MarkRecord]:
     units = {"source": _units(source), "output": _units(output)}
+    loud = shown_marks(source, marks, function_words)
     return [
         {
             "kind": kind.key,
             "spans": _steps(units[mark.side], mark.spans),
             "text": mark.phrase or mark.text,
+            "quiet": (kind, mark) not in loud,
         }
         for kind, mark in marks
     ]

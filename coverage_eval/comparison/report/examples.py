@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple, TypeAlias
@@ -29,7 +29,7 @@ from fast_align_wrapper.links import Links
 MIN_CHARACTERS = 20
 """Of a text that proves something."""
 
-EXCERPT = 250
+EXCERPT = 170
 """Characters of a text in an example."""
 
 MAX_RUN = EXCERPT // 2
@@ -92,7 +92,10 @@ class Place:
 
 
 def find_examples(
-    comparison: Comparison, shown: int, doubtful: Collection[str] = ()
+    comparison: Comparison,
+    shown: int,
+    doubtful: Collection[str] = (),
+    function_words: Set[str] = frozenset(),
 ) -> dict[str, ErrorExample]:
     """The segment of each system that shows its errors best; none for systems without errors.
 
@@ -106,9 +109,13 @@ def find_examples(
         comparison: The systems.
         shown: Only the first segments are looked at.
         doubtful: Keys of metrics whose marks prove nothing.
+        function_words: Words that are no error alone.
     """
     result = comparison.result
-    marked = {system: _marked_words(result, system, shown, doubtful) for system in result.systems}
+    marked = {
+        system: _marked_words(result, system, shown, doubtful, function_words)
+        for system in result.systems
+    }
     places = []
     for system, segments in marked.items():
         others = [other for name, other in marked.items() if name != system]
@@ -131,12 +138,16 @@ def find_examples(
             counts = Counter(metric for metric, *_ in segments[index])
             name = max(result.metrics, key=counts.__getitem__)  # the first of equal ones
             places.append(Place(system, index, name))
-    shown_examples = _examples(comparison, places, doubtful)
+    shown_examples = _examples(comparison, places, doubtful, function_words)
     return {place.system: found for place, found in zip(places, shown_examples, strict=True)}
 
 
 def worst_examples(
-    comparison: Comparison, name: str, shown: int, doubtful: Collection[str] = ()
+    comparison: Comparison,
+    name: str,
+    shown: int,
+    doubtful: Collection[str] = (),
+    function_words: Set[str] = frozenset(),
 ) -> list[tuple[str, ErrorExample]]:
     """The outputs with the worst scores, at most :data:`MAX_PRINTED`, with their systems.
 
@@ -145,6 +156,7 @@ def worst_examples(
         name: The key of the metric.
         shown: Only the first segments are looked at.
         doubtful: Keys of metrics whose marks prove nothing.
+        function_words: Words that are no error alone.
     """
     result = comparison.result
     higher_is_better = bool(result.metrics[name].presentation.higher_is_better)
@@ -156,7 +168,7 @@ def worst_examples(
     ]
     places = [Place(system, index, name) for _, index, system in sorted(scored)[:MAX_PRINTED]]
     systems = [place.system for place in places]
-    return list(zip(systems, _examples(comparison, places, doubtful), strict=True))
+    return list(zip(systems, _examples(comparison, places, doubtful, function_words), strict=True))
 
 
 # Which segment
@@ -186,14 +198,16 @@ def _clearest_run(texts: Mapping[str, str], words: Mapping[MarkedWord, float]) -
 
 
 def _marked_words(
-    result: Result, system: str, shown: int, doubtful: Collection[str]
+    result: Result, system: str, shown: int, doubtful: Collection[str], function_words: Set[str]
 ) -> list[dict[MarkedWord, float]]:
     """The marked words of each segment that are worth showing, and how much is wrong with each."""
     aligner = aligner_of(result.metrics.values())
     known = aligner.model.vocabulary()[0] if isinstance(aligner, ModelAligner) else None
     names = {kind.key: name for name, kinds in mark_kinds(result).items() for kind in kinds}
     found: list[dict[MarkedWord, float]] = []
-    for row, marks, _ in zip(result.rows, marks_of(result, system), range(shown), strict=False):
+    for row, marks, _ in zip(
+        result.rows, marks_of(result, system, function_words), range(shown), strict=False
+    ):
         source = segment_text(row.source or "")
         words: defaultdict[MarkedWord, float] = defaultdict(float)
         for kind, mark in marks:
@@ -214,7 +228,10 @@ def _is_known(word: str, known: Collection[str] | None) -> bool:
 
 
 def _examples(
-    comparison: Comparison, places: Sequence[Place], doubtful: Collection[str]
+    comparison: Comparison,
+    places: Sequence[Place],
+    doubtful: Collection[str],
+    function_words: Set[str],
 ) -> Iterator[ErrorExample]:
     result = comparison.result
     names = {kind.key: name for name, kinds in mark_kinds(result).items() for kind in kinds}
@@ -225,13 +242,12 @@ def _examples(
         texts["output"] = row.hypotheses[result.systems.index(place.system)]
         marks = [
             (kind, mark)
-            for kind, mark in marks_of(result, place.system)[place.index]
+            for kind, mark in marks_of(result, place.system, function_words)[place.index]
             if names[kind.key] not in doubtful
         ]
         view = {
             "sort": metric.presentation.name,
             "whose": place.system,
-            "descending": "yes" if metric.presentation.higher_is_better is False else "",
             "segment": place.index + 1,
         }
         score = result.segment_scores(place.metric, place.system)[place.index]

@@ -22,7 +22,7 @@ def find_faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int
     for system in comparison.rows:
         if phrase := _missing_lines(result, system):
             yield system, phrase, ()
-        for kind, segments in _certain_errors(result, system).items():
+        for kind, segments in _output_errors(result, system).items():
             phrase = f"{len(segments):,} of {result.segments:,} outputs {KINDS[kind]}"
             yield system, phrase, [number + 1 for number in segments]
 
@@ -51,15 +51,20 @@ def _missing_lines(result: Result, system: str) -> str:
     return " and ".join(phrases)
 
 
-def _certain_errors(result: Result, system: str) -> dict[str, list[int]]:
-    """The segments of a system, from 0, whose outputs are broken, by kind; no guesses.
+def _output_errors(result: Result, system: str) -> dict[str, list[int]]:
+    """The segments of a system, from 0, whose outputs are wrong as a whole, by kind.
 
-    Empty outputs of documents are missing lines.
+    As many guesses of a kind as complete outputs would have are left out, and empty outputs of
+    documents, which are missing lines.
     """
-    found: dict[str, list[int]] = {kind: [] for kind in KINDS if kind not in GUESSES}
+    found: dict[str, list[int]] = {kind: [] for kind in KINDS}
     are_documents = bool(result.texts and result.texts.documents)
     for segment, errors in result.output_errors.get(system, {}).items():
         kind = main_error(errors).kind
-        if kind in found and not (kind == "empty" and are_documents):
+        if not (kind == "empty" and are_documents):
             found[kind].append(segment)
-    return {kind: segments for kind, segments in found.items() if segments}
+    return {
+        kind: segments
+        for kind, segments in found.items()
+        if len(segments) > GUESSES.get(kind, 0.0) * result.segments
+    }

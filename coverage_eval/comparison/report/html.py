@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,12 @@ from urllib.parse import urlencode
 from coverage_eval.checks.model import unknown_words_of_result
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
 from coverage_eval.comparison.evidence import (
-    flagged_segments,
     flags_segments,
+    function_words,
     listed_kinds,
     mark_kinds,
 )
+from coverage_eval.comparison.report.answer import Flags, deciding_statement, write_answer
 from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
 from coverage_eval.comparison.report.faults import find_faults
@@ -28,13 +29,13 @@ from coverage_eval.comparison.report.page import (
     sentence,
 )
 from coverage_eval.comparison.report.picture import draw_scores, shared_ending
+from coverage_eval.comparison.statements import Statement, remarks
 from coverage_eval.comparison.table import (
     Comparison,
     brief_note,
     comparison_notes,
     comparison_table,
 )
-from coverage_eval.core.layout import legend
 from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS
 from coverage_eval.core.report import Table
 from coverage_eval.core.sampled_texts import percent
@@ -111,14 +112,14 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
     values = report_values(comparison, options)
     blocks = [
         ("contents", _contents(comparison, values)),
-        *_blocks(comparison, options, values["shown"]),
+        *_blocks(comparison, options, values),
     ]
     styles = ("report.css", "document_table.css")
     return Page(render_page("report.html", "report.js", styles, blocks=packed(blocks), **values))
 
 
 def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
-    """What the report's template shows.
+    """What the report's template and its script show.
 
     Raises:
         ValueError: There are only statistics.
@@ -132,32 +133,43 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     ending = shared_ending(systems)
     labels = {system: system.removesuffix(ending) for system in systems}
     shown_names = list(labels.values())
-    table, stated = comparison_table(comparison), comparison.statements
-    note = " ".join([*legend(table), brief_note(comparison, names[comparison.baseline])])
-    listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
-    worst, _ = _worst(comparison)
-    # The first statement decides the order; without one, the metric with most errors.
-    told = [item.metric for item in stated.statements]
-    picture = draw_scores(comparison, told[0] if told else worst)
-    shown = min(result.segments, MAX_OUTPUTS // len(systems))
+    words = function_words(result)
+    flags = Flags(comparison, words)
+    stated = comparison.statements
+    told = deciding_statement(stated)
+    opened, worst = _worst(comparison, told)
+    deciding = told.metric if told else opened
+    picture = draw_scores(comparison, deciding, flags.by_metric.get(deciding))
+    lists = list(_lists(comparison, words))
     doubtful = _doubtful(comparison)
-    examples = find_examples(comparison, shown, doubtful)
+    shown = min(result.segments, MAX_OUTPUTS // len(systems))
+    examples = find_examples(comparison, shown, doubtful, words)
+    table = comparison_table(comparison)
+    listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
+    answer = write_answer(comparison, flags, worst, _commonest(lists, worst))
     return {
         "title": options.title or f"Coverage errors of {listed}",
         "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
-        "baseline": comparison.baseline,
+        "labels": labels,
+        "answer": [sentence(line, shown_names) for line in answer],
         "statements": [sentence(text, shown_names) for text in stated.write(names.__getitem__)],
-        "remarks": comparison.remarks,
+        "remarks": [*remarks(result)],
         "worth": _worth(comparison),
         "faults": list(find_faults(comparison)),
-        "labels": labels,
         "scores": table,
         "picture": picture,
-        "note": sentence(note, shown_names),
-        # The worst system's comes first, beside the table.
-        "examples": {name: examples[name] for name in [*picture.rows][::-1] if name in examples},
-        "worst": worst_examples(comparison, worst, shown, doubtful),
-        "lists": list(_lists(comparison)),
+        "deciding": comparison.metrics[deciding],
+        "flagged": {
+            system: sum(column) for system, column in flags.by_metric.get(deciding, {}).items()
+        },
+        "note": sentence(brief_note(comparison, names[comparison.baseline]), shown_names),
+        "examples": {name: examples[name] for name in picture.rows if name in examples},
+        "worst": worst,
+        "opened": opened,
+        "flags": flags,
+        "function_words": words,
+        "printed": worst_examples(comparison, opened, shown, doubtful, words),
+        "lists": lists,
         "documents": documents,
         "left_out": left_out,
         "max_lines": MAX_LINES,
@@ -166,6 +178,14 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "shown": shown,
         "max_outputs": MAX_OUTPUTS,
     }
+
+
+def _commonest(lists: Sequence[tuple[Table, Sequence[str]]], system: str) -> tuple[str, int] | None:
+    """The first entry of a system in lists of errors, and how often it has it."""
+    rows = [row for table, _ in lists for row in table.rows if row[0] == system]
+    if not rows:
+        return None
+    return str(rows[0][1]), next(cell for cell in rows[0] if isinstance(cell, int))
 
 
 def _viewed_documents(
@@ -215,8 +235,13 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
     return doubtful
 
 
-def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
-    """The words and n-grams with most errors, without punctuation, and links to their segments."""
+def _lists(
+    comparison: Comparison, function_words: Set[str]
+) -> Iterator[tuple[Table, Sequence[str]]]:
+    """The words and n-grams with most errors, and links to their segments.
+
+    Punctuation and function words are left out.
+    """
     result = comparison.result
     for name, what in (("dropped-words", LIST_WORDS), ("repeated-ngrams", LIST_PHRASES)):
         metrics = {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
@@ -224,7 +249,11 @@ def _lists(comparison: Comparison) -> Iterator[tuple[Table, Sequence[str]]]:
             continue
         # All entries are asked for, because the lists have those that tell a system from others.
         table = BREAKDOWNS[name].make(result, max(1, result.segments) * 1_000_000)
-        rows = _most_special(table.rows)[:MAX_LISTED]
+        rows = [
+            row
+            for row in _most_special(table.rows)
+            if what != LIST_WORDS or row[1].lower() not in function_words
+        ][:MAX_LISTED]
         views = [{"found": table.name, "entry": str(row[1]), "whose": row[0]} for row in rows]
         if rows:
             yield replace(table, rows=rows), list(map(urlencode, views))
@@ -275,27 +304,39 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     yield "Made by", [f"coverage-eval {__version__}"], [options.command] if options.command else []
 
 
-def _worst(comparison: Comparison) -> tuple[str, str]:
-    """The metric and the system with the highest score of errors; the browser opens there."""
+def _worst(comparison: Comparison, told: Statement | None) -> tuple[str, str]:
+    """The metric and the system that the browser opens with, those with most errors.
+
+    Args:
+        comparison: The systems.
+        told: The statement that decides; None if tests tell nothing apart.
+    """
     metrics, rows = comparison.result.metrics, comparison.rows
+    systems = comparison.statements.systems or [*rows]
+    if told and metrics[told.metric].presentation.kinds:
+        return told.metric, told.worse[0]
     errors = {
         name
         for name, metric in metrics.items()
         if metric.presentation.higher_is_better is False and metric.presentation.kinds
     } - {*_doubtful(comparison)}
     if errors:
-        _, name, system = max((rows[s][name].score.score, name, s) for s in rows for name in errors)
+        _, name, system = max(
+            (rows[s][name].score.score, name, s) for s in systems for name in errors
+        )
     else:
         name = next(iter(metrics))
-        system = min(rows, key=lambda system: rows[system][name].score.score)
+        system = min(systems, key=lambda system: rows[system][name].score.score)
     return name, system
 
 
 def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsRecord:
     result = comparison.result
-    name, system = _worst(comparison)
     return {
-        "worst": {"metric": result.metrics[name].presentation.name, "system": system},
+        "worst": {
+            "metric": result.metrics[values["opened"]].presentation.name,
+            "system": values["worst"],
+        },
         "systems": list(comparison.rows),
         "labels": [*values["labels"].values()],
         "colours": [f"var(--system-{place})" for place in values["places"].values()],
@@ -310,6 +351,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
             for name, m in result.metrics.items()
         ],
         "kinds": list(_kinds(comparison)),
+        "functionWords": sorted(values["function_words"]),
         "text": "source" if result.has_source else "reference",
         "segments": values["shown"],
         "block": BLOCK,
@@ -334,17 +376,18 @@ def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
 
 
 def _blocks(
-    comparison: Comparison, options: ReportOptions, shown: int
+    comparison: Comparison, options: ReportOptions, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """The segments that are shown, in blocks, and their scores and flags."""
-    result = comparison.result
-    records = islice(segment_records(comparison, options.attention), shown)
+    result, shown = comparison.result, values["shown"]
+    records = islice(
+        segment_records(comparison, options.attention, values["function_words"]), shown
+    )
     for number, block in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         yield f"segments/{number}", block
     for name, metric in result.metrics.items():
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.presentation.name}/{system}", scores
-            if flags_segments(metric):
-                flagged = flagged_segments(result, name, system)[:shown].tolist()
-                yield f"flags/{metric.presentation.name}/{system}", flagged
+            if flagged := values["flags"].by_metric.get(name):
+                yield f"flags/{metric.presentation.name}/{system}", flagged[system][:shown]

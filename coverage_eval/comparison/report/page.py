@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.escapes import escape_controls
 from coverage_eval.core.layout import cell_lines, column_alignment
+from coverage_eval.core.web_page import page_style
 from coverage_eval.core.writing import atomic_write
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
@@ -78,10 +79,12 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
     environment.filters |= {
         "lines": lambda cell: cell_lines(cell, _DIGITS),
         "numeric": lambda table: [column_alignment(column) == "right" for column in table.traits],
+        "has": lambda traits, kind: any(kind in column for column in traits),
+        "css_text": _css_text,
     }
     assets = files("coverage_eval.comparison.report") / "assets"
     code = (assets / script).read_text("utf-8")
-    style = "".join((assets / name).read_text("utf-8") for name in styles)
+    style = page_style() + "".join((assets / name).read_text("utf-8") for name in styles)
     page = environment.get_template(template).render(
         script=Markup(code),  # noqa: S704 (ours, as are the styles)
         script_hash=base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),
@@ -92,6 +95,11 @@ def render_page(template: str, script: str, styles: Sequence[str], **values: Any
     )
     # Text from Python may hold lone surrogates, which no file can.
     return page.encode("utf-8", "replace").decode()
+
+
+def _css_text(text: str) -> str:
+    """Text between quotes in a style sheet; every sign is escaped."""
+    return "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in text)
 
 
 def sentence(text: str, names: Sequence[str]) -> Markup:

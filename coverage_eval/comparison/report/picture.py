@@ -1,15 +1,21 @@
-"""The table of a report as a picture: a line for each system, a dot and a bar for each score."""
+"""The scores of a report as a picture: a row for each system, a dot and a bar for each score."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise
+from math import sqrt
 
-from coverage_eval.comparison.evidence import flagged_segments, flags_segments
+import numpy as np
+
+from coverage_eval.comparison.statements import systems_as_references
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 from coverage_eval.core.score import interval_ends
+
+BINS = 12
+"""Bars of a histogram of segment scores."""
 
 
 @dataclass(frozen=True)
@@ -17,14 +23,16 @@ class Axis:
     """The common scale of a column.
 
     Attributes:
+        metric: The column's metric, as the page's script calls it.
         name: What the column is called, with an arrow in the better direction.
-        start: The figure at its left end, as it is printed.
-        end: The figure at its right end.
+        ticks: The figures at its left end, in its middle and at its right end, as printed.
+        first: The order in which a click on its name sorts: ``ascending`` or ``descending``.
     """
 
+    metric: str
     name: str
-    start: str
-    end: str
+    ticks: Sequence[str]
+    first: str
 
 
 @dataclass(frozen=True)
@@ -33,23 +41,42 @@ class DrawnScore:
 
     Attributes:
         figure: The score as it is printed.
-        dot: Where it is.
+        value: The score.
+        dot: Where it is; None outside the axis.
         low: Where its interval starts; None without one.
         high: Where its interval ends.
         best: Whether no system is better, in a column that has a say.
-        flagged: How many segments are flagged, such as ``20/52``; empty if the metric flags none.
-        p: The p-value, such as ``p = 0.008``, of a significant difference from the baseline.
+        change: ``worse`` or ``better`` than the baseline, if that is significant; or empty.
         detail: Interval and p-value in words.
     """
 
     figure: str
+    value: float
     dot: float | None
     low: float | None
     high: float | None
     best: bool
-    flagged: str
-    p: str
+    change: str
     detail: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a histogram, in percent of its height.
+
+    Attributes:
+        height: The whole bar.
+        flagged: Its flagged part, at the bottom.
+        low: The lowest score in it.
+        high: The score below which it ends; None for the last bar.
+        number: How many segments it has.
+    """
+
+    height: float
+    flagged: float
+    low: float
+    high: float | None
+    number: int
 
 
 @dataclass(frozen=True)
@@ -57,46 +84,106 @@ class DrawnTable:
     """All scores.
 
     Attributes:
-        axes: The columns.
-        rows: The scores of each system, the best system by the deciding column first.
+        axes: The columns, the deciding one first.
+        rows: The scores of each system, the best system by the deciding column first; systems that
+            are a reference last.
+        references: By system, the reference that it is word for word.
+        histograms: By system, the segment scores of the deciding column.
     """
 
     axes: Sequence[Axis]
     rows: Mapping[str, Sequence[DrawnScore]]
+    references: Mapping[str, str]
+    histograms: Mapping[str, Sequence[Bar]]
 
 
-def draw_scores(comparison: Comparison, deciding: str) -> DrawnTable:
+def draw_scores(
+    comparison: Comparison, deciding: str, flags: Mapping[str, Sequence[bool]] | None
+) -> DrawnTable:
     """The scores of all systems, on a common axis for each metric.
 
     Args:
         comparison: The systems.
         deciding: The key of the metric by which they are sorted.
+        flags: By system, whether it flags each segment; None if it flags none.
     """
-    result = comparison.result
-    metrics = result.metrics
-    ends = {name: _axis_ends(comparison, name) for name in metrics}
+    metrics = comparison.metrics
+    references = systems_as_references(comparison.result)
+    # The deciding column stands first, then those of whole documents, and of errors.
+    names = sorted(
+        metrics,
+        key=lambda name: (
+            name != deciding,
+            "documents" not in metrics[name].needs,
+            not metrics[name].presentation.more_errors,
+        ),
+    )
+    on_axes = [system for system in comparison.rows if system not in references] or [
+        *comparison.rows
+    ]
+    ends = {name: _axis_ends(comparison, name, on_axes) for name in names}
     arrows = {True: " ↑", False: " ↓", None: ""}
     axes = [
         Axis(
-            f"{metric.presentation.name}{arrows[metric.presentation.higher_is_better]}",
-            *(f"{end:g}" for end in ends[name]),
+            metrics[name].presentation.name,
+            f"{metrics[name].presentation.name}{arrows[metrics[name].presentation.higher_is_better]}",
+            [f"{tick:.6g}" for tick in (start, (start + end) / 2, end)],
+            "descending" if metrics[name].presentation.higher_is_better else "ascending",
         )
-        for name, metric in metrics.items()
+        for name, (start, end) in ends.items()
     ]
     sign = -1 if metrics[deciding].presentation.higher_is_better else 1
     systems = sorted(
-        comparison.rows, key=lambda system: sign * comparison.rows[system][deciding].score.score
+        comparison.rows,
+        key=lambda s: (s not in on_axes, sign * comparison.rows[s][deciding].score.score),
     )
-    rows: dict[str, list[DrawnScore]] = {system: [] for system in systems}
-    for system, name in product(systems, metrics):
-        flagged = ""
-        if flags_segments(metrics[name]):
-            number = int(flagged_segments(result, name, system).sum())
-            flagged = f"{number:,}/{result.segments:,}"
-        has_say = name in comparison.statements.metrics
-        cell = comparison.rows[system][name]
-        rows[system].append(_draw(cell, ends[name], flagged, has_say=has_say))
-    return DrawnTable(axes, rows)
+    return DrawnTable(
+        axes,
+        {
+            system: [
+                _draw(
+                    comparison, name, comparison.rows[system][name], ends[name], system in on_axes
+                )
+                for name in names
+            ]
+            for system in systems
+        },
+        references,
+        _histograms(comparison, deciding, on_axes, flags),
+    )
+
+
+def _histograms(
+    comparison: Comparison,
+    name: str,
+    systems: Sequence[str],
+    flags: Mapping[str, Sequence[bool]] | None,
+) -> dict[str, list[Bar]]:
+    """How many segments of each system have which scores; heights are roots of numbers."""
+    columns = {
+        system: np.array(comparison.result.segment_scores(name, system), dtype=np.float64)
+        for system in systems
+    }
+    known = np.concatenate([column[~np.isnan(column)] for column in columns.values()])
+    if not len(known) or known.min() == known.max():
+        return {}
+    edges = np.linspace(known.min(), known.max(), BINS + 1)
+    counted = {}
+    for system, column in columns.items():
+        flagged = np.array(flags[system] if flags else [False] * len(column))
+        counts = np.histogram(column[~np.isnan(column)], edges)[0]
+        marked = np.histogram(column[flagged & ~np.isnan(column)], edges)[0]
+        counted[system] = list(zip(counts.tolist(), marked.tolist(), strict=True))
+    most = max(count for bars in counted.values() for count, _ in bars)
+
+    def bars(numbers: Sequence[tuple[int, int]]) -> Iterator[Bar]:
+        for (low, high), (count, marked) in zip(pairwise(edges.tolist()), numbers, strict=True):
+            height = 100 * sqrt(count / most)
+            share = marked / count if count else 0.0
+            end = None if high == edges[-1] else high
+            yield Bar(round(height, 2), round(height * share, 2), low, end, count)
+
+    return {system: [*bars(numbers)] for system, numbers in counted.items()}
 
 
 def shared_ending(names: Sequence[str]) -> str:
@@ -113,13 +200,13 @@ def shared_ending(names: Sequence[str]) -> str:
     return next(shared, "")
 
 
-def _axis_ends(comparison: Comparison, name: str) -> tuple[float, float]:
-    """Round figures around all scores and intervals of a metric; errors start at 0."""
+def _axis_ends(comparison: Comparison, name: str, systems: Sequence[str]) -> tuple[float, float]:
+    """Round figures around the scores and intervals of a metric; errors start at 0."""
     from matplotlib.ticker import MaxNLocator  # slow to import
 
     found = []
-    for cells in comparison.rows.values():
-        score = cells[name].score
+    for system in systems:
+        score = comparison.rows[system][name].score
         found += [score.score, *(end for end in interval_ends(score.interval) if end is not None)]
     if comparison.result.metrics[name].presentation.higher_is_better is False:
         found.append(0.0)
@@ -128,27 +215,34 @@ def _axis_ends(comparison: Comparison, name: str) -> tuple[float, float]:
 
 
 def _draw(
-    cell: ComparedScore, ends: tuple[float, float], flagged: str, *, has_say: bool
+    comparison: Comparison,
+    name: str,
+    cell: ComparedScore,
+    ends: tuple[float, float],
+    on_axis: bool,
 ) -> DrawnScore:
-    start, end = ends
+    metric, (start, end) = comparison.metrics[name], ends
     low, high = interval_ends(cell.score.interval)
     dot, left, right = (
-        None if value is None else round(100 * (value - start) / (end - start), 2)
+        None if value is None or not on_axis else round(100 * (value - start) / (end - start), 2)
         for value in (cell.score.score, low, high)
     )
     p_value, details = cell.adjusted, []
     if low is not None and high is not None:
         details.append(f"95% interval {format_number(low)} to {format_number(high)}")
     if p_value is not None:
-        details.append(f"{format_p(p_value)} against the baseline")
-    is_significant = has_say and p_value is not None and p_value < SIGNIFICANT
+        details.append(f"{format_p(p_value)} against {comparison.baseline}")
+    has_say, change = on_axis and name in comparison.statements.metrics, ""
+    if has_say and p_value is not None and p_value < SIGNIFICANT and cell.difference:
+        is_better = (cell.difference > 0) == metric.presentation.higher_is_better
+        change = "better" if is_better else "worse"
     return DrawnScore(
         format_number(cell.score.score),
+        cell.score.score,
         dot,
         left,
         right,
         cell.best and has_say,
-        flagged,
-        format_p(p_value) if p_value is not None and is_significant else "",
+        change,
         ", ".join(details),
     )

@@ -1,20 +1,16 @@
-/** The browser of segments: a form, the list, the open segment, and the view that they share. */
+/** The browser of segments: a bar, the list with an open segment, and the view that they share. */
 
 import type { Contents, Data } from "./data";
-import { h } from "./dom";
 import { Form } from "./form";
-import { Pane } from "./pane";
-import { type Column, Rows, readColumns } from "./rows";
+import { type Column, Rows } from "./rows";
 import { select } from "./select";
-import { defaultView, formatView, labelOf, listedMetric, parseView, type View, type Viewer } from "./view";
+import { defaultView, formatView, listedMetric, parseView, type View, type Viewer } from "./view";
 
 export class Browser implements Viewer {
   view: View;
   private searching = new AbortController();
-  private readonly count = h("p", { class: "count", role: "status" });
   private readonly form: Form;
   private readonly rows: Rows;
-  private readonly pane: Pane;
   /** What the last change was of; Back undoes changes one by one, and typed text at once. */
   private changed = "";
   private byLink = false;
@@ -26,25 +22,24 @@ export class Browser implements Viewer {
   ) {
     this.view = parseView(location.hash.slice(1), contents) ?? defaultView(contents);
     this.rows = new Rows(this, contents, data);
-    this.form = new Form(this, contents, this.rows.list);
-    this.pane = new Pane(this, contents, data);
+    this.form = new Form(this, contents, this.rows);
   }
 
   async start(): Promise<void> {
-    const panes = h("div", { class: "panes" }, this.rows.element, this.pane.element);
-    this.root.replaceChildren(this.form.element, this.count, this.form.only, panes);
+    this.root.replaceChildren(this.form.element, this.form.only, this.rows.element, this.rows.pager);
     document.addEventListener("click", (event) => {
       this.byLink = (event.target as HTMLElement).closest("a[href^='#']") !== null;
     });
     document.getElementById("skip")?.addEventListener("click", (event) => {
       event.preventDefault();
       this.goToList();
+      this.rows.focus();
     });
     addEventListener("hashchange", () => this.follow());
     this.form.draw();
     await this.update();
     // A link to a view opens there; otherwise the page starts at the top.
-    if (location.hash.includes("=")) this.root.scrollIntoView();
+    if (location.hash.includes("=")) this.goToList();
   }
 
   change(part: Partial<View>): void {
@@ -60,7 +55,15 @@ export class Browser implements Viewer {
   look(part: Partial<View>): void {
     this.view = { ...this.view, ...part };
     this.remember();
-    void this.pane.draw(this.rows.opened);
+    void this.redraw();
+  }
+
+  /** Draws the page of the list again; whoever had the focus keeps it. */
+  private async redraw(): Promise<void> {
+    const focused = document.activeElement?.id;
+    await this.rows.draw();
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    this.rows.reveal("nearest");
   }
 
   /** A link in the page, or the reader, has changed the fragment. */
@@ -78,13 +81,18 @@ export class Browser implements Viewer {
     const inSight = top < innerHeight && bottom > 0;
     void this.update().then(() => {
       // The reader may be elsewhere already.
-      if (this.view === view && (byLink || !inSight)) this.goToList();
+      if (this.view !== view || !(byLink || !inSight)) return;
+      this.goToList();
+      if (byLink)
+        (document.getElementById(`row-${view.segment}`) ?? this.root.querySelector<HTMLElement>(".row"))?.focus({
+          preventScroll: true,
+        });
     });
   }
 
   private goToList(): void {
     this.root.scrollIntoView();
-    this.rows.list.element.focus({ preventScroll: true });
+    this.rows.reveal("start");
   }
 
   /** Puts the view into the address, as a step that Back undoes if it is a new one. */
@@ -102,32 +110,28 @@ export class Browser implements Viewer {
     this.searching.abort();
     this.searching = new AbortController();
     const { signal } = this.searching;
-    this.count.textContent = "Reading segments …";
+    this.form.count.textContent = "Reading segments …";
     try {
       const found = await select(this.view, this.contents, this.data, signal);
-      const columns = await readColumns(this.view, this.contents, this.data);
+      const columns = await this.readColumns();
       signal.throwIfAborted();
-      this.count.textContent = this.describe(found.length, columns.get(this.view.whose));
-      this.rows.show(found, columns);
+      this.form.tell(found.length, columns.get(this.view.whose));
+      this.remember();
+      await this.rows.show(found, columns);
     } catch (error) {
       if (signal.aborted) return;
       throw error;
     }
-    this.remember();
-    await this.pane.draw(this.rows.opened);
   }
 
-  /** How many segments are listed, and how many are flagged of the system that the list is about. */
-  private describe(found: number, column: Column | undefined): string {
-    const { view, contents } = this;
-    const listed = `${format(found)} of ${format(contents.segments)} segments`;
-    if (!column?.flags) return listed;
-    const flagged = format(column.flags.filter(Boolean).length);
-    const { name, rule } = listedMetric(view, contents);
-    return `${listed}; ${name} flags ${flagged} of ${labelOf(view.whose, contents)}${rule && `: ${rule}`}`;
+  /** The scores in the list by system: of that which the list is about, then of those side by side. */
+  private async readColumns(): Promise<Map<string, Column>> {
+    const { view, contents, data } = this;
+    const { name: metric } = listedMetric(view, contents);
+    const columns = new Map<string, Column>();
+    for (const system of [view.whose, ...contents.systems.filter((name) => view.show.includes(name))]) {
+      columns.set(system, { scores: await data.scores(metric, system), flags: await data.flags(metric, system) });
+    }
+    return columns;
   }
-}
-
-function format(number: number): string {
-  return number.toLocaleString("en");
 }

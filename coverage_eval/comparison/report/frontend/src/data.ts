@@ -45,6 +45,8 @@ export interface Contents {
   metrics: Metric[];
   /** Where a word has several marks, it shows the first of these. */
   kinds: Kind[];
+  /** Words that are marked quietly where nothing else is marked beside them. */
+  functionWords: string[];
   /** Which text the list shows of a segment. */
   text: string;
   segments: number;
@@ -58,6 +60,8 @@ export interface Mark {
   /** The characters of its words; none for a text that belongs to no line. */
   spans: Steps;
   text: string;
+  /** Whether it is of function words alone, which are marked on demand. */
+  quiet: boolean;
 }
 
 /** Pieces of a text: how far each starts behind the end of the one before, and how long it is, in turns. */

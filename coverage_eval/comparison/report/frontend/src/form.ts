@@ -1,52 +1,124 @@
-/** The form above the list: what is searched for, shown side by side and marked. */
+/** The bar over the list: what is searched for, which outputs, in which order, and what is marked. */
 
 import type { Contents, Kind } from "./data";
 import { checkbox, choice, h, shownText } from "./dom";
-import type { VirtualList } from "./list";
-import { defaultView, isWorstHigh, labelOf, listedMetric, type Viewer } from "./view";
+import type { Column, Rows } from "./rows";
+import { defaultView, labelOf, listedMetric, type Viewer } from "./view";
 
 /** Milliseconds without typing before a search begins. */
 const TYPING = 200;
+const NARROW = "(max-width: 48rem)";
+/** Function words that the menu names. */
+const NAMED = 6;
 
 export class Form {
+  readonly count = h("p", { class: "count", role: "status" });
   readonly element = h("form", {
-    class: "filters",
-    "aria-label": "Search, order and marks",
+    class: "bar",
+    role: "search",
+    "aria-label": "Segments",
     onsubmit: (event: Event) => event.preventDefault(),
   });
-  /** The entry whose segments are listed, if the reader came from a list of words. */
+  /** Why not all segments are listed, if the reader followed a link. */
   readonly only = h("p", { class: "found" });
+  private flagged = "";
 
   constructor(
     private readonly viewer: Viewer,
     private readonly contents: Contents,
-    private readonly list: VirtualList,
-  ) {}
+    private readonly rows: Rows,
+  ) {
+    matchMedia(NARROW).addEventListener("change", () => this.draw());
+    document.addEventListener("click", (event) => {
+      const menu = this.element.querySelector("details");
+      if (menu?.open && event.target instanceof Node && event.target.isConnected && !menu.contains(event.target)) {
+        menu.open = false;
+      }
+    });
+  }
 
   draw(): void {
     const { viewer, contents } = this;
     const { view } = viewer;
     const focused = document.activeElement?.id;
+    const chosen = [this.order(), ...(contents.systems.length > 1 ? [this.whose()] : [])];
+    const isNarrow = matchMedia(NARROW).matches;
     const { flags } = listedMetric(view, contents);
     this.element.replaceChildren(
       this.text(),
-      ...(flags ? [checkbox("flagged", "only flagged", view.flagged, (flagged) => viewer.change({ flagged }))] : []),
-      this.order(),
-      this.whose(),
-      h("fieldset", {}, h("legend", {}, "Side by side"), ...contents.systems.map((_, place) => this.system(place))),
-      h(
-        "details",
-        { class: "menu", open: this.element.querySelector("details")?.open ?? false },
-        h("summary", {}, "Marks"),
-        ...contents.kinds.map((kind) => this.marks(kind)),
-        checkbox("letters", "j and k move in the list", this.list.hasLetters, (on) => {
-          this.list.hasLetters = on;
-        }),
-      ),
-      h("button", { type: "button", id: "reset", onclick: () => viewer.change(defaultView(contents)) }, "Clear all"),
+      ...(flags
+        ? [
+            h(
+              "button",
+              {
+                type: "button",
+                id: "flagged",
+                "aria-pressed": String(view.flagged),
+                onclick: () => viewer.change({ flagged: !viewer.view.flagged }),
+              },
+              this.flagged,
+            ),
+          ]
+        : []),
+      ...(isNarrow ? [] : chosen),
+      this.menu(isNarrow ? chosen : []),
+      this.count,
     );
     if (focused) this.element.querySelector<HTMLElement>(`#${CSS.escape(focused)}`)?.focus();
-    this.only.replaceChildren(...(view.found ? this.entry() : []));
+    this.drawOnly();
+  }
+
+  /** Says how many segments are listed, and how many are flagged of the system that the list is about. */
+  tell(found: number, column: Column | undefined): void {
+    const { view } = this.viewer;
+    this.count.textContent = `${format(found)} of ${format(this.contents.segments)} segments`;
+    this.flagged = `Flagged ${format(column?.flags?.filter(Boolean).length ?? 0)}`;
+    const button = this.element.querySelector("#flagged");
+    if (!button) return;
+    button.textContent = this.flagged;
+    const { name, rule } = listedMetric(view, this.contents);
+    button.setAttribute("title", `${name} of ${labelOf(view.whose, this.contents)}${rule && `: ${rule}`}`);
+  }
+
+  private menu(first: HTMLElement[]): HTMLElement {
+    const { viewer, contents } = this;
+    const { view } = viewer;
+    const words = contents.functionWords;
+    return h(
+      "details",
+      {
+        class: "menu",
+        open: this.element.querySelector("details")?.open ?? false,
+        onkeydown: (event: KeyboardEvent) => {
+          const menu = event.currentTarget as HTMLDetailsElement;
+          if (event.key !== "Escape" || !menu.open) return;
+          menu.open = false;
+          menu.querySelector("summary")?.focus();
+        },
+      },
+      h("summary", {}, "Show"),
+      h(
+        "div",
+        {},
+        ...first,
+        h("h3", {}, "Side by side"),
+        ...contents.systems.map((_, place) => this.system(place)),
+        contents.kinds.length > 0 && h("h3", {}, "Marks"),
+        ...contents.kinds.map((kind) => this.marks(kind)),
+        words.length > 0 &&
+          checkbox(
+            "quiet",
+            `function words alone: ${words.slice(0, NAMED).map(shownText).join(", ")}${words.length > NAMED ? ", …" : ""}`,
+            view.quiet,
+            (quiet) => viewer.look({ quiet }),
+          ),
+        h("h3", {}, "Keys"),
+        checkbox("letters", "j and k move in the list", this.rows.hasLetters, (on) => {
+          this.rows.hasLetters = on;
+        }),
+        h("button", { type: "button", id: "reset", onclick: () => viewer.change(defaultView(contents)) }, "Clear all"),
+      ),
+    );
   }
 
   private text(): HTMLElement {
@@ -55,24 +127,24 @@ export class Form {
     const input = h("input", {
       id: "text",
       type: "search",
+      placeholder: "Search",
+      "aria-label": "Search",
       value: viewer.view.text,
-      size: 18,
       oninput: () => {
         clearTimeout(timer);
         timer = window.setTimeout(() => viewer.change({ text: input.value }), TYPING);
       },
     });
-    return h("span", { class: "field" }, h("label", { for: "text" }, "Search"), input);
+    return input;
   }
 
   private order(): HTMLElement {
     const { viewer } = this;
-    const { metrics } = this.contents;
-    const names = ["number", ...metrics.map(({ name }) => name)].map((name): [string, string] => [name, name]);
-    return choice("sort", "Order by", names, viewer.view.sort, (sort) => {
-      const metric = metrics.find(({ name }) => name === sort);
-      viewer.change({ sort, descending: sort !== "number" && isWorstHigh(metric) });
-    });
+    const names: [string, string][] = [
+      ...this.contents.metrics.map(({ name }): [string, string] => [name, `worst ${name}`]),
+      ["number", "number"],
+    ];
+    return choice("sort", "Order", names, viewer.view.sort, (sort) => viewer.change({ sort, from: "", to: "" }));
   }
 
   private whose(): HTMLElement {
@@ -105,16 +177,21 @@ export class Form {
     });
   }
 
-  private entry(): (Node | string)[] {
-    const { found, entry } = this.viewer.view;
-    const all = () => this.viewer.change({ found: "", entry: "" });
-    return [
-      "Only ",
-      h("strong", {}, found.replaceAll("-", " ")),
-      " ",
-      h("bdi", {}, `“${shownText(entry)}”`),
-      " ",
-      h("button", { type: "button", onclick: all }, "Show all"),
+  private drawOnly(): void {
+    const { found, entry, from, to } = this.viewer.view;
+    const { figure } = listedMetric(this.viewer.view, this.contents);
+    const range = [from && `from ${Number(from).toFixed(2)}`, to && `below ${Number(to).toFixed(2)}`].filter(Boolean);
+    const reasons = [
+      ...(found ? [h("b", {}, found.replaceAll("-", " ")), " ", h("bdi", {}, `“${shownText(entry)}”`)] : []),
+      ...(range.length ? [`${figure} ${range.join(" and ")}`] : []),
     ];
+    const all = () => this.viewer.change({ found: "", entry: "", from: "", to: "" });
+    this.only.replaceChildren(
+      ...(reasons.length ? ["Only ", ...reasons, " ", h("button", { type: "button", onclick: all }, "Show all")] : []),
+    );
   }
+}
+
+function format(number: number): string {
+  return number.toLocaleString("en");
 }

@@ -87,7 +87,7 @@ function wordEnd(text: string, position: number): number {
 }
 
 export function lineElement(target: Line): HTMLElement {
-  const { role, text, runs } = target;
+  const { role, text } = target;
   const element = h("p", {
     class: "words",
     dir: "auto",
@@ -99,15 +99,7 @@ export function lineElement(target: Line): HTMLElement {
   let drawn = 0;
   const put = (count: number) => {
     const to = wordEnd(text, drawn + count);
-    for (const { kind, start, end } of runs) {
-      if (end <= drawn || to <= start) continue;
-      element.append(...pieces(target, drawn, start));
-      const mark = h("mark", { class: `run ${kind.style}`, title: kind.meaning });
-      mark.append(...pieces(target, Math.max(drawn, start), Math.min(end, to)));
-      element.append(mark);
-      drawn = Math.min(end, to);
-    }
-    element.append(...pieces(target, drawn, to));
+    element.append(...markedPieces(target, drawn, to));
     drawn = to;
     const left = text.length - drawn;
     more.textContent = `${left.toLocaleString("en")} more characters: show ${Math.min(left, MORE_CHARACTERS).toLocaleString("en")}`;
@@ -118,6 +110,21 @@ export function lineElement(target: Line): HTMLElement {
   [...target.shown.keys()][0]?.setAttribute("tabindex", "0");
   if (!text.trim()) element.append(h("em", {}, "(empty)"));
   return element;
+}
+
+/** What stands between two positions, with the runs that are marked. */
+export function markedPieces(target: Line, from: number, to: number): (Node | string)[] {
+  const nodes: (Node | string)[] = [];
+  let at = from;
+  for (const { kind, start, end } of target.runs) {
+    if (end <= at || to <= start) continue;
+    nodes.push(...pieces(target, at, start));
+    const mark = h("mark", { class: `run ${kind.style}`, title: kind.meaning });
+    mark.append(...pieces(target, Math.max(at, start), Math.min(end, to)));
+    nodes.push(mark);
+    at = Math.min(end, to);
+  }
+  return [...nodes, ...pieces(target, at, to)];
 }
 
 /** The words between two positions, or as much of them as stands there, and what is between them. */

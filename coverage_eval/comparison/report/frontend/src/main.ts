@@ -1,9 +1,9 @@
 import { Browser } from "./browser";
 import { type Contents, Data } from "./data";
-import { switchColumns } from "./scores";
+import { startTable } from "./scores";
 
 async function start(): Promise<void> {
-  switchColumns(document.getElementById("picture")!);
+  startTable(document.getElementById("picture")!);
   const data = new Data(document);
   const contents = await data.need<Contents>("contents");
   await new Browser(document.getElementById("browser")!, contents, data).start();

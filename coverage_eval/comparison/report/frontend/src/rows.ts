@@ -1,11 +1,17 @@
-/** The list of segments: a head that sorts it, and rows with the beginnings of texts, scores and flags. */
+/** The list of segments: a page of rows, each with its text around what is wrong, and its scores. */
 
-import type { Contents, Data } from "./data";
-import { figure, h, shownText } from "./dom";
-import { VirtualList } from "./list";
-import { isWorstHigh, labelOf, listedMetric, type View, type Viewer } from "./view";
+import type { Contents, Data, Segment } from "./data";
+import { figure, h } from "./dom";
+import { firstFound, highlight, isInSight } from "./highlight";
+import { line, markedPieces, type Run, runsOf } from "./line";
+import { type Scores, segmentElement } from "./segment";
+import { labelOf, listedMetric, shownKinds, type Viewer } from "./view";
 
-const SNIPPET = 160;
+/** Segments on a page of the list. */
+const PAGE = 50;
+/** Characters of a row's text, of which some stand before what is wrong. */
+const SNIPPET = 260;
+const PIXELS = 7;
 
 /** A system's scores in the list, and which of them are flagged. */
 export interface Column {
@@ -13,127 +19,209 @@ export interface Column {
   flags: boolean[] | null;
 }
 
-/** The columns of the list by system: those side by side, and the one that it is about. */
-export async function readColumns(view: View, contents: Contents, data: Data): Promise<Map<string, Column>> {
-  const { name: metric } = listedMetric(view, contents);
-  const columns = new Map<string, Column>();
-  for (const system of contents.systems.filter((name) => view.show.includes(name) || name === view.whose)) {
-    columns.set(system, { scores: await data.scores(metric, system), flags: await data.flags(metric, system) });
-  }
-  return columns;
-}
-
 export class Rows {
-  readonly list: VirtualList;
-  readonly element: HTMLElement;
-  private readonly head = h("div", { class: "row head", role: "group", "aria-label": "Sort by" });
-  private readonly snippets = new Map<number, string>();
+  readonly element = h("div", {
+    class: "rows",
+    role: "list",
+    "aria-label": "Segments",
+    onkeydown: (event: KeyboardEvent) => this.key(event),
+  });
+  readonly pager = h("div", { class: "pager" });
+  /** Whether j and k move, too. */
+  hasLetters = true;
   private found: number[] = [];
   private columns = new Map<string, Column>();
+  private page = 0;
+  private drawn = 0;
 
   constructor(
     private readonly viewer: Viewer,
     private readonly contents: Contents,
     private readonly data: Data,
-  ) {
-    this.list = new VirtualList(
-      "Segments",
-      (item, row) => this.fill(item, row),
-      (position) => this.open(position),
-    );
-    this.element = h("div", { class: "lists" }, this.head, this.list.element);
-  }
+  ) {}
 
-  show(found: number[], columns: Map<string, Column>): void {
+  /** Shows the page of the open segment, or the first one. */
+  async show(found: number[], columns: Map<string, Column>): Promise<void> {
     this.found = found;
     this.columns = columns;
-    this.drawHead();
-    this.list.show(found, found.length ? this.position : -1);
+    const open = this.viewer.view.segment - 1;
+    const position = found.indexOf(open);
+    this.page = Math.max(0, Math.floor(position / PAGE));
+    await this.draw();
   }
 
-  /** The open segment; the first is open if none was chosen, and none if the list is empty. */
-  get opened(): number | undefined {
-    return this.found[this.position];
+  focus(): void {
+    this.buttons()[0]?.focus({ preventScroll: true });
   }
 
-  private get position(): number {
-    return Math.max(0, this.found.indexOf(this.viewer.view.segment - 1));
-  }
-
-  private open(position: number): void {
-    const item = this.found[position];
-    if (item === undefined) return;
-    this.viewer.look({ segment: item + 1 });
-    this.list.moveTo(position);
-  }
-
-  private drawHead(): void {
-    const { contents } = this;
+  /** Draws the page, unless another one is asked for before its segments are read. */
+  async draw(): Promise<void> {
+    const turn = ++this.drawn;
     const { view } = this.viewer;
-    const metric = listedMetric(view, contents);
-    this.head.style.setProperty("--systems", String(this.columns.size));
-    const systems = [...this.columns.keys()].map((name) => {
-      const label = labelOf(name, contents);
-      const dot = h("i", { class: "dot", style: `--system: ${contents.colours[contents.systems.indexOf(name)]}` });
-      const part = { sort: metric.name, whose: name };
-      // A narrow column breaks a name behind a sign rather than inside a word.
-      const pieces = label.split(/(?<=[_.])/).flatMap((piece) => [piece, h("wbr")]);
-      return this.sorter(`${metric.figure} of ${label}`, part, isWorstHigh(metric), dot, h("bdi", {}, ...pieces));
-    });
-    this.head.replaceChildren(
-      this.sorter("Number", { sort: "number" }, false, "#"),
-      h("span", { class: "what" }, h("span", {}, contents.text), h("span", {}, metric.figure)),
-      ...systems,
+    const open = view.segment - 1;
+    const items = this.found.slice(this.page * PAGE, (this.page + 1) * PAGE);
+    // A link leads to its segment, whatever is listed.
+    if (open >= 0 && open < this.contents.segments && !items.includes(open)) items.unshift(open);
+    const drawn: HTMLElement[] = [];
+    for (const item of items) {
+      const segment = await this.data.segment(item, this.contents.block);
+      drawn.push(await this.item(item, segment, item === open));
+      if (turn !== this.drawn) return;
+    }
+    if (open >= this.contents.segments) {
+      drawn.unshift(
+        h(
+          "p",
+          { role: "status" },
+          `There is no segment ${view.segment}: the last one is ${this.contents.segments.toLocaleString("en")}.`,
+        ),
+      );
+    }
+    if (!drawn.length) drawn.push(h("p", {}, "No segment matches."));
+    this.element.replaceChildren(...drawn);
+    this.drawPager();
+    highlight(this.element.querySelectorAll(".snippet, .segment .words"), view.text);
+  }
+
+  /** Brings the open segment into sight, and in it what was searched for. */
+  reveal(block: ScrollLogicalPosition): void {
+    const open = document.getElementById(`row-${this.viewer.view.segment}`)?.parentElement;
+    open?.scrollIntoView({ block });
+    const match = open && firstFound(open.querySelector(".segment"));
+    if (match && !isInSight(match)) match.startContainer.parentElement?.scrollIntoView({ block: "center" });
+  }
+
+  private drawPager(): void {
+    const pages = Math.ceil(this.found.length / PAGE);
+    const go = (page: number, label: string) =>
+      h(
+        "button",
+        {
+          type: "button",
+          disabled: page < 0 || page >= pages,
+          onclick: () => {
+            this.page = page;
+            this.viewer.look({ segment: 0 });
+            this.element.scrollIntoView();
+          },
+        },
+        label,
+      );
+    const [first, last] = [this.page * PAGE + 1, Math.min(this.found.length, (this.page + 1) * PAGE)];
+    const where = `${first.toLocaleString("en")}–${last.toLocaleString("en")} of ${this.found.length.toLocaleString("en")}`;
+    this.pager.replaceChildren(
+      ...(pages > 1 ? [go(this.page - 1, "← previous"), h("span", {}, where), go(this.page + 1, "next →")] : []),
     );
   }
 
-  /** The name of a column; a click sorts by it, and a second click reverses. */
-  private sorter(
-    name: string,
-    part: Partial<View>,
-    descending: boolean,
-    ...content: (HTMLElement | string)[]
-  ): HTMLElement {
-    const { view } = this.viewer;
-    const isSorted = view.sort === part.sort && (part.whose ?? view.whose) === view.whose;
-    const direction = view.descending ? "descending" : "ascending";
-    return h(
+  private async item(item: number, segment: Segment, isOpen: boolean): Promise<HTMLElement> {
+    const number = item + 1;
+    const button = h(
       "button",
       {
         type: "button",
-        class: "number",
-        "aria-pressed": String(isSorted),
-        "aria-label": isSorted ? `${name}, ${direction}` : name,
-        onclick: () => this.viewer.change({ ...part, descending: isSorted ? !view.descending : descending }),
+        class: "row",
+        id: `row-${number}`,
+        "aria-expanded": String(isOpen),
+        onclick: () => this.toggle(number, isOpen),
       },
-      ...content,
-      isSorted && h("span", {}, view.descending ? " ▼" : " ▲"),
+      h("span", { class: "place" }, h("span", { class: "hidden" }, "Segment "), String(number)),
+      h("bdi", { class: "snippet" }, ...this.snippet(segment)),
+      h("span", { class: "scores" }, ...this.scores(item)),
     );
+    const opened = isOpen && (await this.opened(item, segment));
+    return h("div", { class: "item", role: "listitem" }, button, opened);
   }
 
-  private fill(item: number, row: HTMLElement): void {
-    row.style.setProperty("--systems", String(this.columns.size));
-    const known = this.snippets.get(item);
-    const text = h("bdi", { class: "snippet" }, known ?? "…");
-    if (known === undefined) void this.readSnippet(item, text);
-    const figures = [...this.columns].map(([system, { scores, flags }]) => {
-      const isFlagged = flags?.[item];
+  private toggle(number: number, isOpen: boolean): void {
+    this.viewer.look({ segment: isOpen ? 0 : number });
+  }
+
+  /** The text around what is found, or else around the first flagged words. */
+  private snippet(segment: Segment): (Node | string)[] {
+    const { contents } = this;
+    const { view } = this.viewer;
+    const output = segment.outputs[contents.systems.indexOf(view.whose)]!;
+    const kinds = shownKinds(view, contents);
+    const marks = output.marks.filter(({ quiet }) => view.quiet || !quiet);
+    const of = (side: string) => kinds.filter((kind) => kind.side === side);
+    const source = segment.source ?? segment.references[0] ?? "";
+    const texts: [string, Run[]][] = [
+      [source, segment.source === null ? [] : runsOf(source, marks, of("source"))],
+      [output.text, runsOf(output.text, marks, of("output"))],
+    ];
+    const wanted = view.text.toLowerCase();
+    const at = (text: string) => (wanted ? text.toLowerCase().indexOf(wanted) : -1);
+    const [text, runs] = texts.find(([item]) => at(item) >= 0) ?? texts.find(([, found]) => found.length) ?? texts[0]!;
+    const longest = runs.reduce((best, run) => (run.end - run.start > best.end - best.start ? run : best), {
+      start: 0,
+      end: 0,
+    });
+    const place = at(text) >= 0 ? at(text) : longest.start;
+    const lead = Math.max(12, Math.floor(this.element.clientWidth / PIXELS / 4));
+    let first = Math.max(0, place - lead);
+    if (first) first = text.indexOf(" ", first) + 1 || first;
+    if (first > place) first = place;
+    const shown = line("", text);
+    shown.runs = runs;
+    const pieces = markedPieces(shown, first, Math.min(text.length, first + SNIPPET));
+    if (!text.trim()) return [h("em", {}, "(empty)")];
+    return first ? ["… ", ...pieces] : pieces;
+  }
+
+  private scores(item: number): HTMLElement[] {
+    const metric = listedMetric(this.viewer.view, this.contents);
+    return [...this.columns].map(([system, { scores, flags }]) => {
+      const colour = this.contents.colours[this.contents.systems.indexOf(system)];
       return h(
         "span",
-        { class: isFlagged ? "number flagged" : "number" },
-        h("span", { class: "hidden" }, `${labelOf(system, this.contents)} `),
-        figure(scores[item]),
-        isFlagged && h("span", { class: "hidden" }, ", flagged"),
+        { class: flags?.[item] ? "flagged" : null },
+        h("i", { class: "dot", style: `--system: ${colour}` }),
+        h("bdi", {}, labelOf(system, this.contents)),
+        ` ${metric.figure} ${figure(scores[item])}`,
+        flags?.[item] && h("span", { class: "hidden" }, ", flagged"),
       );
     });
-    row.append(h("span", { class: "number" }, String(item + 1)), text, ...figures);
   }
 
-  /** Writes the beginning of a segment into its row, if that is still in sight. */
-  private async readSnippet(item: number, cell: HTMLElement): Promise<void> {
-    const { source, references } = await this.data.segment(item, this.contents.block);
-    const text = shownText((source ?? references[0] ?? "").slice(0, SNIPPET));
-    this.snippets.set(item, text);
-    cell.textContent = text;
+  private async opened(item: number, segment: Segment): Promise<HTMLElement> {
+    const { contents, data } = this;
+    const { view } = this.viewer;
+    const scores: Scores = new Map();
+    for (const { name } of contents.metrics) {
+      const row = new Map<string, number | null>();
+      for (const system of view.show) row.set(system, (await data.scores(name, system))[item] ?? null);
+      scores.set(name, row);
+    }
+    const showing = {
+      contents,
+      show: view.show,
+      chosen: [view.chosen, view.whose].find((name) => view.show.includes(name)) ?? view.show[0]!,
+      choose: (chosen: string) => this.viewer.look({ chosen }),
+      kinds: shownKinds(view, contents),
+      quiet: view.quiet,
+    };
+    return segmentElement(segment, item + 1, showing, scores);
+  }
+
+  private buttons(): HTMLElement[] {
+    return [...this.element.querySelectorAll<HTMLElement>(".row")];
+  }
+
+  private key(event: KeyboardEvent): void {
+    const buttons = this.buttons();
+    const here = buttons.indexOf(event.target as HTMLElement);
+    if (here < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const moves: Record<string, number> = {
+      ArrowDown: here + 1,
+      ArrowUp: here - 1,
+      Home: 0,
+      End: buttons.length - 1,
+      ...(this.hasLetters && { j: here + 1, k: here - 1 }),
+    };
+    const wanted = moves[event.key];
+    if (wanted === undefined) return;
+    event.preventDefault();
+    buttons[Math.max(0, Math.min(buttons.length - 1, wanted))]!.focus();
   }
 }

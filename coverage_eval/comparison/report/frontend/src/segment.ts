@@ -29,6 +29,8 @@ export interface Showing {
   choose: (system: string) => void;
   /** The kinds of marks that words show. */
   kinds: Kind[];
+  /** Whether function words are marked alone. */
+  quiet: boolean;
 }
 
 /** The scores of a segment: by metric, then system. */
@@ -45,7 +47,8 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
   // Long outputs stand below each other, the one that the source is marked for first.
   const order = isLong ? [chosen, ...show.filter((system) => system !== chosen)] : show;
   const shown = order.map((system): Shown => {
-    const output = segment.outputs[contents.systems.indexOf(system)] as Output;
+    const whole = segment.outputs[contents.systems.indexOf(system)] as Output;
+    const output = { ...whole, marks: whole.marks.filter(({ quiet }) => showing.quiet || !quiet) };
     const text = line("output", output.text, output.words);
     text.runs = runsOf(
       text.text,
@@ -65,15 +68,15 @@ export function segmentElement(segment: Segment, number: number, showing: Showin
         )
       : null;
   const text = (item: Line, more: HTMLElement | null = null) =>
-    h("div", { class: "text" }, h("h4", {}, item.role, more), lineElement(item));
+    h("div", { class: "text" }, h("h3", {}, item.role, more), lineElement(item));
   const element = h(
     "article",
     { class: isLong ? "segment long" : "segment", "aria-label": `Segment ${number}` },
-    h("h3", {}, `Segment ${number}`),
-    // A long one may have to be scrolled, by the keyboard, too.
-    source && h("div", { class: "source", tabindex: isLong ? "0" : null }, text(source, marked)),
-    ...references.map((item) =>
-      isLong ? h("details", { class: "fold" }, h("summary", {}, item.role), lineElement(item)) : text(item),
+    h(
+      "div",
+      { class: "given" },
+      source && h("div", { class: "source" }, text(source, marked)),
+      ...references.map((item) => text(item)),
     ),
     h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, source, showing, scores))),
     ...shown.map(({ system, output }) =>
@@ -122,7 +125,7 @@ function cardElement(
       style: `--system: ${contents.colours[contents.systems.indexOf(system)]}`,
     },
     h(
-      "h4",
+      "h3",
       {},
       h("i", { class: "dot" }),
       source && show.length > 1

@@ -1,7 +1,7 @@
 /** The segments of a view, in its order. */
 
 import { type Contents, type Data, type Segment, spansOf } from "./data";
-import { listedMetric, type View } from "./view";
+import { isWorstHigh, listedMetric, type View } from "./view";
 
 /**
  * The indices of the segments, from 0, in the view's order. Flags come first, because texts and
@@ -13,6 +13,14 @@ export async function select(view: View, contents: Contents, data: Data, signal:
   let left = Array.from({ length: contents.segments }, (_, index) => index);
   const flags = view.flagged ? await data.flags(listedMetric(view, contents).name, view.whose) : null;
   if (flags) left = left.filter((index) => flags[index]);
+  if (view.from || view.to) {
+    const scores = await data.scores(listedMetric(view, contents).name, view.whose);
+    const [low, high] = [view.from ? Number(view.from) : -Infinity, view.to ? Number(view.to) : Infinity];
+    left = left.filter((index) => {
+      const score = scores[index] ?? null;
+      return score !== null && low <= score && score < high;
+    });
+  }
   if (view.text || view.found) {
     const kept: number[] = [];
     for (const index of left) {
@@ -22,7 +30,7 @@ export async function select(view: View, contents: Contents, data: Data, signal:
     }
     left = kept;
   }
-  return sort(left, view, data);
+  return sort(left, view, contents, data);
 }
 
 /** What the lists count. A map: the address names the list, and every object has a "constructor". */
@@ -54,10 +62,10 @@ function hasEntry(segment: Segment, view: View, contents: Contents): boolean {
   );
 }
 
-/** Undefined scores come last in both directions; ties are in the order of the text. */
-async function sort(left: number[], view: View, data: Data): Promise<number[]> {
-  const sign = view.descending ? -1 : 1;
-  if (view.sort === "number") return view.descending ? left.reverse() : left;
+/** The worst first; undefined scores come last, and ties are in the order of the text. */
+async function sort(left: number[], view: View, contents: Contents, data: Data): Promise<number[]> {
+  if (view.sort === "number") return left;
+  const sign = isWorstHigh(listedMetric(view, contents)) ? -1 : 1;
   const scores = await data.scores(view.sort, view.whose);
   return left.sort((a, b) => {
     const [one, two] = [scores[a] ?? null, scores[b] ?? null];

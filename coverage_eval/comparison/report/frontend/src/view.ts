@@ -1,6 +1,6 @@
 /** What the reader looks at; the URL's fragment holds it, so a view can be shared. */
 
-import type { Contents, Metric } from "./data";
+import type { Contents, Kind, Metric } from "./data";
 import { shownText } from "./dom";
 
 /** What the reader chose. A view is never changed, only replaced: whoever keeps one keeps what it was. */
@@ -13,16 +13,20 @@ export interface View {
   readonly sort: string;
   /** The system that the list is about: its scores sort it, and its flags filter it. */
   readonly whose: string;
-  readonly descending: boolean;
   /** Whether only segments are listed that the metric flags. */
   readonly flagged: boolean;
   readonly text: string;
+  /** Only scores from one to below another, such as a bar of a histogram has; "" for no limit. */
+  readonly from: string;
+  readonly to: string;
   /** A list's name, and the entry to show the segments of. */
   readonly found: string;
   readonly entry: string;
   /** The kinds of marks that words show. */
   readonly marks: readonly string[];
-  /** The segment that is open, from 1; 0 for the first of the list. */
+  /** Whether function words are marked alone. */
+  readonly quiet: boolean;
+  /** The segment that is open, from 1; 0 for none. */
   readonly segment: number;
 }
 
@@ -36,7 +40,7 @@ export interface Viewer {
 }
 
 /** The view that a page opens with, or that of the list of another system. */
-export function defaultView({ systems, kinds, metrics, worst }: Contents, whose = worst.system): View {
+export function defaultView({ systems, kinds, worst }: Contents, whose = worst.system): View {
   // The system that the list is about is shown.
   const show = systems.slice(0, 3);
   if (!show.includes(whose)) show.splice(-1, 1, whose);
@@ -45,12 +49,14 @@ export function defaultView({ systems, kinds, metrics, worst }: Contents, whose 
     chosen: "",
     sort: worst.metric,
     whose,
-    descending: isWorstHigh(metrics.find(({ name }) => name === worst.metric)),
     flagged: false,
     text: "",
+    from: "",
+    to: "",
     found: "",
     entry: "",
     marks: kinds.filter(({ shown }) => shown).map(({ key }) => key),
+    quiet: false,
     segment: 0,
   };
 }
@@ -68,6 +74,11 @@ export function isWorstHigh(metric: Metric | undefined): boolean {
 export function listedMetric(view: View, contents: Contents): Metric {
   const name = view.sort === "number" ? contents.worst.metric : view.sort;
   return contents.metrics.find((metric) => metric.name === name) as Metric;
+}
+
+/** The kinds of marks that words show. */
+export function shownKinds(view: View, { kinds }: Contents): Kind[] {
+  return kinds.filter(({ key }) => view.marks.includes(key));
 }
 
 /** The fragment of a view, without "#": only what differs from the default. */
@@ -102,12 +113,14 @@ export function parseView(fragment: string, contents: Contents): View | null {
     show: show.length ? show : usual.show,
     chosen: known("chosen", systems),
     sort: known("sort", ["number", ...metrics.map(({ name }) => name)]),
-    descending: given.has("descending") ? given.get("descending") === "yes" : usual.descending,
     flagged: given.get("flagged") === "yes",
     text: given.get("text") ?? "",
+    from: given.get("from") ?? "",
+    to: given.get("to") ?? "",
     found: given.get("found") ?? "",
     entry: given.get("entry") ?? "",
     marks: given.has("marks") ? marks : usual.marks,
+    quiet: given.get("quiet") === "yes",
     segment: Number.isInteger(segment) && segment > 0 ? segment : 0,
   };
 }

@@ -24,6 +24,7 @@ export const contents: Contents = {
   text: "source",
   colours: ["red", "blue", "green"],
   kinds: [REPEATED, DROPPED, LOST],
+  functionWords: ["the"],
   segments: 5,
   block: 2,
   metrics: [

@@ -12,12 +12,12 @@ const columns: Record<string, (number | null)[]> = {
   "BLEU/a": [10, 20, 30, 40, 50],
   "BLEU/b": [10, 30, 20, 40, 60],
 };
-const dropped = (...spans: number[]): Mark => ({ kind: "dropped", spans, text: "" });
+const dropped = (...spans: number[]): Mark => ({ kind: "dropped", spans, text: "", quiet: false });
 const segments: Segment[] = [
   segment("ein Haus", [], []),
   segment("das Haus", [dropped(4, 4)], []),
   segment("das Haus", [dropped(4, 4)], [dropped(0, 3, 1, 4)]),
-  segment("ein (Hund", [], [{ kind: "repeated", spans: [3, 1], text: "a b" }]),
+  segment("ein (Hund", [], [{ kind: "repeated", spans: [3, 1], text: "a b", quiet: false }]),
   segment("", [], [dropped(0, 0)]),
 ];
 const data = {
@@ -40,7 +40,7 @@ function segment(source: string, a: Mark[], b: Mark[]): Segment {
 }
 
 async function found(part: Partial<View>): Promise<number[]> {
-  const view = { ...defaultView(contents), sort: "number", descending: false, ...part };
+  const view = { ...defaultView(contents), sort: "number", ...part };
   return select(view, contents, data, new AbortController().signal);
 }
 
@@ -55,9 +55,10 @@ const cases: [string, Partial<View>, number[]][] = [
   ["an entry of dropped words", { found: "dropped-words", entry: "Haus", whose: "b" }, [2]],
   ["a repeated n-gram", { found: "repeated-ngrams", entry: "a b", whose: "b" }, [3]],
   ["several filters", { flagged: true, text: "das" }, [1, 2]],
-  ["numbers, descending", { descending: true }, [4, 3, 2, 1, 0]],
-  ["by score, ties in the order of the text, undefined last", { sort: "DROP" }, [0, 4, 2, 1, 3]],
-  ["by score, descending, undefined last", { sort: "DROP", descending: true }, [1, 2, 0, 4, 3]],
+  ["the worst first, ties in the order of the text, undefined last", { sort: "DROP" }, [1, 2, 0, 4, 3]],
+  ["the worst by a score of quality", { sort: "BLEU" }, [0, 1, 2, 3, 4]],
+  ["a bar of a histogram", { sort: "DROP", from: "0", to: "50" }, [2, 0, 4]],
+  ["its last bar", { sort: "DROP", from: "50" }, [1]],
 ];
 for (const [name, part, expected] of cases) {
   test(name, async () => assert.deepEqual(await found(part), expected));

@@ -45,7 +45,7 @@ const words: Record<string, [number, number]> = {
   "Hund.": [15, 5],
 };
 const marks = (kind: string, ...marked: string[]): Mark[] =>
-  marked.map((word) => ({ kind, spans: words[word]!, text: "" }));
+  marked.map((word) => ({ kind, spans: words[word]!, text: "", quiet: false }));
 const shown = (items: Mark[]) =>
   runsOf(text.text, items, [DROPPED, LOST]).map((run) => [run.kind.key, runText(text, run)]);
 

@@ -13,32 +13,28 @@ test("a view is read back from its fragment", () => {
     text: "a=b&c #",
     sort: "DROP",
     whose: "ü",
-    descending: true,
+    from: "12.5",
+    to: "25",
     marks: ["lost"],
+    quiet: true,
     segment: 17,
   };
   assert.deepEqual(parseView(formatView(view, contents), contents), view);
-  const bare: View = { ...defaultView(contents), marks: [], sort: "number", descending: false };
+  const bare: View = { ...defaultView(contents), marks: [], sort: "number" };
   assert.deepEqual(parseView(formatView(bare, contents), contents), bare);
 });
 
 test("the system with the most errors is shown, its worst segment first", () => {
   const many = { ...contents, systems: ["a", "b", "c", "d"], worst: { metric: "DROP", system: "d" } };
-  const { show, sort, whose, descending, marks } = defaultView(many);
-  assert.deepEqual(
-    [show, sort, whose, descending, marks],
-    [["a", "b", "d"], "DROP", "d", true, ["repeated", "dropped"]],
-  );
+  const { show, sort, whose, marks } = defaultView(many);
+  assert.deepEqual([show, sort, whose, marks], [["a", "b", "d"], "DROP", "d", ["repeated", "dropped"]]);
 });
 
 test("the default view has an empty fragment, a heading is no view, and unknown values are ignored", () => {
   assert.equal(formatView(defaultView(contents), contents), "");
   assert.deepEqual(parseView("", contents), defaultView(contents));
   assert.equal(parseView("where", contents), null);
-  const view = parseView(
-    "show=x&chosen=x&flagged=x&marks=dropped&marks=repeated&sort=x&descending=yes&segment=-1",
-    contents,
-  );
+  const view = parseView("show=x&chosen=x&flagged=x&marks=dropped&marks=repeated&sort=x&segment=-1", contents);
   assert.deepEqual(view, defaultView(contents));
 });
 

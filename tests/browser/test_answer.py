@@ -15,7 +15,7 @@ LINE = ("report", "--ref", "ref", "--metrics", "bleu,rep", "good", "loops", "-o"
 
 @pytest.fixture(scope="module")
 def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("verdict")
+    path = tmp_path_factory.mktemp("answer")
     target = [list(pair.target) for pair in generate(150, seed=4)]
     texts = {
         "ref": target,
@@ -28,9 +28,12 @@ def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_statements_stand_first(reader, folder):
+def test_the_answer_stands_first(reader, folder):
     page = reader.open(folder / "two.html")
-    assert page.inner_text("#answer .headline").startswith("loops repeats more than good: REP ")
+    assert page.inner_text("#answer .who") == "loops repeats more than good"
+    assert page.inner_text("#answer .much").startswith("50 of 150 outputs of loops repeat words")
+    assert page.inner_text("#answer .why").startswith("50 outputs of loops say the same words")
     assert page.inner_text("#odd li").startswith("loops: 50 of 150 outputs say the same words")
-    assert page.locator("#answer .sure").first.inner_text().startswith("good has the better")
-    assert page.locator("#answer").bounding_box()["y"] < 300
+    assert page.locator(".said").first.inner_text().startswith("loops repeats more than good: REP")
+    box = page.locator("#answer").bounding_box()
+    assert box["y"] + box["height"] < 300

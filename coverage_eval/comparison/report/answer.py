@@ -1,0 +1,192 @@
+"""The answer at the top of a report, in three lines: who, how much, and why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from typing import NamedTuple
+
+from coverage_eval.comparison.evidence import flagged_segments, flags_segments
+from coverage_eval.comparison.statements import Statement, Statements
+from coverage_eval.comparison.table import Comparison
+from coverage_eval.core.report import format_number
+from coverage_eval.outputs.output_errors import KINDS, main_error
+
+_DOES = {"omission": "drop words", "repetition": "repeat words", "addition": "add words"}
+"""What outputs with an error do."""
+
+_PROBABLY = {"omission": "probably lack something", "addition": "probably add something"}
+"""The same of metrics that know how likely an error is."""
+
+
+class Answer(NamedTuple):
+    """Three lines, in which systems are ``⟦0⟧``, ``⟦1⟧``.
+
+    Attributes:
+        who: What the tests tell apart best.
+        how_much: By how many outputs, or by which scores.
+        why: What is wrong with the outputs of the system that the page opens with; may be empty.
+    """
+
+    who: str
+    how_much: str
+    why: str
+
+
+class Flags:
+    """How many outputs of each system are flagged, by metrics that flag segments."""
+
+    def __init__(self, comparison: Comparison, function_words: Set[str]) -> None:
+        self.by_metric: Mapping[str, Mapping[str, Sequence[bool]]] = {
+            name: {
+                system: flagged_segments(comparison.result, name, system, function_words).tolist()
+                for system in comparison.rows
+            }
+            for name, metric in comparison.metrics.items()
+            if flags_segments(metric)
+        }
+
+    def count(self, name: str, system: str) -> int:
+        """The number of a system's outputs that a metric flags."""
+        return sum(self.by_metric[name][system])
+
+
+def deciding_statement(stated: Statements) -> Statement | None:
+    """The statement of most pairs of systems; of equal ones that of errors in segments."""
+    return max(
+        stated.statements,
+        key=lambda item: (
+            len(item.better) * len(item.worse),
+            bool(stated.metrics[item.metric].presentation.more_errors),
+            flags_segments(stated.metrics[item.metric]),
+        ),
+        default=None,
+    )
+
+
+def write_answer(
+    comparison: Comparison, flags: Flags, worst: str, commonest: tuple[str, int] | None
+) -> Answer:
+    """What a reader should know after ten seconds.
+
+    Args:
+        comparison: The systems.
+        flags: What is flagged.
+        worst: The system that the page opens with.
+        commonest: The entry of a list of errors that it has most often, and how often.
+    """
+    stated = comparison.statements
+    names = {system: f"⟦{number}⟧" for number, system in enumerate(comparison.rows)}
+    item = deciding_statement(stated)
+    if len(comparison.rows) == 1:
+        who, how_much = _of_one_system(comparison, flags)
+    elif item is None:
+        who, _, rest = " ".join(stated.write(names.__getitem__)).partition("; ")
+        who = f"{who.removesuffix('.')}."
+        how_much = f"{rest[:1].upper()}{rest[1:]}"
+    elif not stated.metrics[item.metric].presentation.more_errors:
+        # Statements of quality have their figures inside.
+        only = Statements(
+            {item.metric: stated.metrics[item.metric]}, stated.scores, stated.systems, [item], "",
+            stated.tests, stated.segments,
+        )  # fmt: skip
+        (who,) = only.write(names.__getitem__)
+        who = re.sub(r" \([^()]* against [^()]*\)| \([^()]*, the others [^()]*\)", "", who)
+        who, how_much = who.removesuffix("."), _scores(stated, item, names)
+    else:
+        who, how_much = _of_errors(comparison, flags, item, names)
+    whose = f" of {names[worst]}" if len(names) > 1 else ""
+    return Answer(who, how_much, _why(comparison, worst, whose, commonest))
+
+
+def _of_one_system(comparison: Comparison, flags: Flags) -> tuple[str, str]:
+    """What the outputs of a single system do, and its scores."""
+    (system,) = comparison.rows
+    does = {
+        _does(comparison, name): flags.count(name, system) for name in reversed([*flags.by_metric])
+    }
+    clauses = [f"{count:,} {what}" for what, count in sorted(does.items(), key=lambda i: -i[1])]
+    scores = ", ".join(
+        f"{comparison.metrics[name].presentation.name} {format_number(cell.score.score)}"
+        for name, cell in comparison.rows[system].items()
+    )
+    if not clauses:
+        return scores, ""
+    first, *others = clauses
+    count, _, what = first.partition(" ")
+    return ", ".join([f"{count} of {comparison.segments:,} outputs {what}", *others]), scores
+
+
+def _of_errors(
+    comparison: Comparison, flags: Flags, item: Statement, names: Mapping[str, str]
+) -> tuple[str, str]:
+    """Who makes most errors; systems that each make most of another kind share the line."""
+    stated = comparison.statements
+    alone: dict[str, Statement] = {}
+    for other in stated.statements:
+        is_alone = len(other.better) == len(stated.systems) - 1
+        if stated.metrics[other.metric].presentation.more_errors and is_alone:
+            known = alone.get(other.worse[0])
+            if known is None or not flags_segments(stated.metrics[known.metric]):
+                alone[other.worse[0]] = other
+    told = [*alone.values()] or [item]
+    do = [f"{names[t.worse[0]]} {stated.metrics[t.metric].presentation.more_errors}" for t in told]
+    if alone and len(stated.systems) > 2:
+        who = f"{' and '.join(do)} than any other system"
+    else:
+        others = [", ".join(names[system] for system in t.better) for t in told]
+        who = ", ".join(f"{d} than {other}" for d, other in zip(do, others, strict=True))
+    return who, "; ".join(_amount(comparison, flags, t, names) for t in told)
+
+
+def _amount(comparison: Comparison, flags: Flags, item: Statement, names: Mapping[str, str]) -> str:
+    """How many outputs of the worst and of the best system have the error, or their scores."""
+    stated, (worst,) = comparison.statements, item.worse
+    if item.metric not in flags.by_metric or "documents" in stated.metrics[item.metric].needs:
+        return _scores(stated, item, names)
+    best = min(item.better, key=lambda system: (stated.scores[item.metric][system], system))
+    count, least = (flags.count(item.metric, system) for system in (worst, best))
+    if count < 2 * least:  # Numbers of outputs do not say what the scores say.
+        return _scores(stated, item, names)
+    return (
+        f"{count:,} of {comparison.segments:,} outputs of {names[worst]} "
+        f"{_does(comparison, item.metric)}, of {names[best]} {f'{least:,}' if least else 'none'}"
+    )
+
+
+def _does(comparison: Comparison, name: str) -> str:
+    """What the outputs that a metric flags do."""
+    error = comparison.metrics[name].presentation.kinds[0].error
+    if comparison.result.fitted[name].has_segment_scores:
+        return _PROBABLY.get(error, _DOES[error])
+    return _DOES[error]
+
+
+def _scores(stated: Statements, item: Statement, names: Mapping[str, str]) -> str:
+    """The scores of a statement: ``BLEU 30.01 of a, 28.20 of b``."""
+    metric, scores = stated.metrics[item.metric], stated.scores[item.metric]
+    sides = (
+        (item.worse, item.better) if metric.presentation.more_errors else (item.better, item.worse)
+    )
+    (first,), others = sides
+    ends = sorted(scores[system] for system in others)
+    span = " to ".join(dict.fromkeys(format_number(end) for end in (ends[0], ends[-1])))
+    whose = names[others[0]] if len(others) == 1 else f"the other {len(others)}"
+    if len(others) < len(stated.systems) - 1 and len(others) > 1:
+        whose = f"{len(others)} others"
+    figure = format_number(scores[first])
+    return f"{metric.presentation.name} {figure} of {names[first]}, {span} of {whose}"
+
+
+def _why(comparison: Comparison, worst: str, name: str, commonest: tuple[str, int] | None) -> str:
+    """The commonest error of whole outputs of a system, or the word that it has wrong most."""
+    errors = comparison.result.output_errors.get(worst, {}).values()
+    counts = Counter(main_error(found).kind for found in errors)
+    if counts:
+        kind, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+        return f"{count:,} outputs{name} {KINDS[kind]}"
+    if commonest and commonest[1] > 1:
+        entry, count = commonest
+        return f"most often “{entry}”, {count:,} times"
+    return ""
