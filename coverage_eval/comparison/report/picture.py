@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from coverage_eval.comparison.statements import systems_as_references
+from coverage_eval.comparison.pairs import systems_as_references
 from coverage_eval.comparison.table import ComparedScore, Comparison
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 from coverage_eval.core.score import interval_ends
