@@ -71,9 +71,22 @@ outputs, and little of that of many."""
 FREQUENT = 0.01
 """Share of texts that have a frequent word, or a usual letter."""
 
-KEPT = 0.25
-"""Share of a frequent source word's segments in which translations have it, too, up to which it is
-one of the source's language only: names are kept."""
+OFTEN, MIN_TIMES = 0.002, 3
+"""Share of the sources' words that a function word makes up, and how often it comes, at least. In
+captions and news, words such as "man" and "said" are as frequent; names are not."""
+
+MIN_SAID = 300
+"""Words of the sources from which on they tell function words."""
+
+VERY_OFTEN = 0.01
+"""Share of the sources' words that no name makes up, so that all outputs may keep such a word."""
+
+KEPT = 0.75
+"""Share of its segments in which translations have another source word, too, from which on it is
+a name."""
+
+AFTER_APOSTROPHES = frozenset("dlmst")
+"""Letters that stand for no word by themselves, as in "Patrick's" and "L'Aquila"."""
 
 USUAL = 0.3
 """Share of an output's words that are frequent in the references, from which on it is in their
@@ -95,7 +108,9 @@ class Languages:
         outputs: Some outputs of each system, and of each peer, without what they share with their
             source.
         vocabulary: Words of the target language that a model knows, a few to a text.
-        source_words: Words that are frequent in the sources, and not in their translations.
+        function_words: Words that are so frequent in the sources that they are no names, and that
+            translations do not keep.
+        model_words: Words that a model knows on the source's side only.
         usual_words: Words that are frequent in the references.
         known_words: All words of the references.
         usual_letters: Letters that are frequent in the references, or else in the outputs.
@@ -106,7 +121,8 @@ class Languages:
     references: Sequence[str] = ()
     outputs: Sequence[Sequence[str]] = ()
     vocabulary: Sequence[str] = ()
-    source_words: Set[str] = frozenset()
+    function_words: Set[str] = frozenset()
+    model_words: Set[str] = frozenset()
     usual_words: Set[str] = frozenset()
     known_words: Set[str] = frozenset()
     usual_letters: Set[str] = frozenset()
@@ -130,10 +146,17 @@ class Languages:
             outputs: The outputs of each.
             vocabulary: The words that a model knows.
         """
-        in_sources, in_translations = Counter[str](), Counter[str]()
+        said, in_sources, in_translations = Counter[str](), Counter[str](), Counter[str]()
         in_references, letters = Counter[str](), Counter[str]()
         references, long_outputs = list[str](), list[list[str]]()
-        for row, whole_source, parsed in zip(rows, sources, outputs, strict=True):
+        # A segment that comes again tells no more than once, except that shares are of all.
+        keys = [
+            (source.text, *(text.text for text in parsed))
+            for source, parsed in zip(sources, outputs, strict=True)
+        ]
+        distinct = dict(zip(keys, zip(rows, sources, outputs, strict=True), strict=True))
+        times = [*Counter(keys).values()]
+        for row, whole_source, parsed in distinct.values():
             others = [
                 ParsedSegment.of(text[:MAX_LETTERS], is_output=True)
                 for text in (*row.peers, *row.nonblank_references)
@@ -142,33 +165,45 @@ class Languages:
                 text if len(text.text) <= MAX_LETTERS else ParsedSegment.of(text.text[:MAX_LETTERS])
                 for text in (whole_source, *parsed, *others)
             ]
+            said.update(source.words)
+            in_sources.update(source.vocabulary)
+            in_translations.update(set[str]().union(*(text.vocabulary for text in translated)))
             if source.words:  # what both sides have tells nothing of the language
                 translated = [outside_runs(text, shared_runs(text, source)) for text in translated]
             own = translated[: len(parsed) + len(row.peers)]
             expected = translated[len(own) :] or own
             references += map(segment_text, row.nonblank_references)
             long_outputs.append([text.text if len(text.words) >= MIN_WORDS else "" for text in own])
-            in_sources.update(source.vocabulary)
             words = set[str]().union(*(text.vocabulary for text in expected))
-            in_translations.update(words)
             in_references.update(words if row.nonblank_references else ())
             letters.update(set[str]().union(*(text.text for text in expected)))
-        least = FREQUENT * len(rows)
+        least = FREQUENT * len(distinct)
         by_system = list(zip(*long_outputs, strict=True))
         return cls(
-            _some([source.text for source in sources]),
+            _some([source.text for _, source, _ in distinct.values()]),
             _some(references),
             list(map(_some, by_system)),
             _word_lists(vocabulary[1]) if vocabulary else (),
             {
                 word
-                for word, number in in_sources.items()
-                if number >= least and in_translations[word] <= KEPT * number
+                for word, times in said.items()
+                if times >= max(MIN_TIMES, OFTEN * said.total())
+                and (
+                    times >= VERY_OFTEN * said.total()
+                    or in_translations[word] < KEPT * in_sources[word]
+                )
+                and word.isalpha()
+                and word not in AFTER_APOSTROPHES
+                and said.total() >= MIN_SAID
             },
+            vocabulary[0] - vocabulary[1] if vocabulary else frozenset(),
             {word for word, number in in_references.items() if number >= least},
             frozenset(in_references),
             {letter for letter, number in letters.items() if number >= least},
-            all(2 * sum(map(bool, texts)) >= len(rows) for texts in by_system),
+            all(
+                2 * sum(n for text, n in zip(texts, times, strict=True) if text) >= len(rows)
+                for texts in by_system
+            ),
         )
 
     @cached_property
@@ -222,6 +257,8 @@ class Languages:
             return ""
         if len(output.words) < MIN_WORDS and not self._is_other_script(output):
             return ""
+        if _is_list(output):
+            return ""
         found = self._other(output.text)
         is_expected = found and any(self._other(segment_text(text)) == found for text in references)
         return "" if is_expected else found
@@ -245,6 +282,15 @@ class Languages:
         """Whether most letters of an output are unusual."""
         letters = list(filter(str.isalpha, output.text))
         return 2 * sum(letter not in self.usual_letters for letter in letters) > len(letters)
+
+
+def _is_list(output: ParsedSegment) -> bool:
+    """Whether half of the tokens are marks, numbers or initials, as in a list of authors."""
+    others = sum(
+        not token[0].isalpha() or (len(token) == 1 and token.lower() != token.upper())
+        for token in output.tokens
+    )
+    return 2 * others >= len(output.tokens)
 
 
 def _some(texts: Sequence[str]) -> list[str]:

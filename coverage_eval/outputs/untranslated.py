@@ -13,10 +13,21 @@ from coverage_eval.outputs.parsed_segment import ParsedSegment, word_spans
 from coverage_eval.outputs.phrases import PHRASES
 from coverage_eval.outputs.shared_runs import SharedRun, shared_runs
 
-LIKELIER, LIKELIER_ALONE = 15.0, 30.0
-"""By how much more likely a run is in the source's language than in that of the outputs, and
-without a word that only the sources have. Of 29,000 captions into English none is; with the second
-half left in German, 94% are."""
+LIKELIER = 15.0
+"""By how much more likely a run is in the source's language than in that of the outputs."""
+
+FUNCTION_WORDS = 0.1
+"""More than this share of a run's words are function words of the source: names have fewer."""
+
+LONG_RUN, LARGE_PART = 7, 0.3
+"""Words of a run, or its share of the output's words, from which on it is too much for a name."""
+
+OF_MODEL = 0.5
+"""Where too few sources tell function words: the share of a run's words that a model knows on the
+source's side only."""
+
+LIKELIER_ALONE = 30.0
+"""As :data:`LIKELIER`, where there is no model either. Capitals tell names then."""
 
 TITLE = 2 / 3
 """Share of a run's words that begin with a capital from which on it is a title or names."""
@@ -85,7 +96,14 @@ def find_untranslated(
     of_source, is_whole = word_spans(source.text), output.words == source.words
     expected, of_others = list(map(_in_words, references)), list(map(_in_words, others))
     return [
-        Untranslated(text, tuple(of_source[run.source_start : run.source_end]), is_whole)
+        Untranslated(
+            text,
+            # A copy leaves punctuation, too.
+            ((0, len(source.text)),)
+            if is_whole
+            else tuple(of_source[run.source_start : run.source_end]),
+            is_whole,
+        )
         for run, text in left.items()
         if not _is_expected(_spaced(output.words[run.start : run.end]), expected, of_others)
     ]
@@ -111,23 +129,36 @@ def _runs_left(
             or _is_code(text)
             or re.search(_CITATION, output.text[start : end + 20])
             or (not is_most and _is_quotation(words, (start, end), quotations))
-            or not _is_left(text, words, languages, is_most=is_most)
+            or not _is_left(text, words, languages, len(words) / len(output.words))
         ):
             left[run] = text
     return left
 
 
-def _is_left(text: str, words: Sequence[str], languages: Languages, *, is_most: bool) -> bool:
-    """Whether a run is in the source's language, and not in that of the outputs."""
+def _is_left(text: str, words: Sequence[str], languages: Languages, part: float) -> bool:
+    """Whether a run is in the source's language, and not in that of the outputs, and no name.
+
+    Args:
+        text: The run as it is written.
+        words: Its words.
+        languages: The languages of the texts.
+        part: Its share of the output's words.
+    """
     if not languages.target:
         # All outputs are copies, so nothing tells what they should be.
-        return is_most and len(words) >= MIN_COPY
+        return part >= NEARLY_ALL and len(words) >= MIN_COPY
     if are_near(languages.source, languages.target):
         return False
     likelihoods = log_likelihoods(text)
     difference = likelihoods[languages.source] - likelihoods[languages.target]
-    has_source_word = not languages.source_words.isdisjoint(words)
-    return difference > (LIKELIER if has_source_word else LIKELIER_ALONE)
+    is_much = len(words) >= LONG_RUN or part >= LARGE_PART
+    if languages.function_words:
+        known = sum(word in languages.function_words for word in words)
+        return is_much and difference > LIKELIER and known > FUNCTION_WORDS * len(words)
+    if languages.model_words:
+        known = sum(word in languages.model_words for word in words)
+        return difference > LIKELIER and known >= OF_MODEL * len(words)
+    return difference > LIKELIER_ALONE and (is_much or text != text.lower())
 
 
 def _are_names(text: str, *, is_title: bool) -> bool:

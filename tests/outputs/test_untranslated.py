@@ -89,6 +89,27 @@ def test_what_translations_keep_is_no_error(kept):
     assert not left_in(f"{TARGET} {kept}", f"{SOURCE} {kept}")
 
 
+@pytest.mark.parametrize(
+    "kept",
+    ["angela merkel", "frankfurter allgemeine zeitung", "bundesministerium für bildung",
+     "verein der freunde des zoos", "president's cup : candystripes"],
+)  # fmt: skip
+def test_names_in_lower_case_are_no_error_among_others(kept):
+    """Nothing but the words themselves tells names there."""
+    pairs = [(source.lower(), target.lower()) for source, target in PAIRS]
+    long = (f"{SOURCE} {SOURCE} {kept}".lower(), f"{TARGET} {TARGET} {kept}".lower())
+    rows = [Row((target,), (), source) for source, target in [*pairs, long]]
+    *_, (found,) = map(OutputErrorFinder.learn(rows).find_row, rows)
+    assert not found
+
+
+def test_a_list_of_names_has_no_language():
+    authors = "Müller A, Schmidt B, Lefèvre C, Øster D, Nakamura E, 2019; 12 (3): 4–5"
+    rows = [Row((target,), (), source) for source, target in [*PAIRS, (authors, authors)]]
+    *_, (found,) = map(OutputErrorFinder.learn(rows).find_row, rows)
+    assert "wrong-language" not in {error.kind for error in found}
+
+
 def test_a_reference_or_most_systems_excuse_a_run():
     output, said = (
         f"{TARGET} Wir schaffen das und das ist gut so.",
