@@ -13,13 +13,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import islice, tee
+from itertools import chain, islice, tee
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coverage_eval.align.links import LinkSource, LinkText, check_links
 from coverage_eval.align.model_text import (
     ALIGNED_SINK,
+    SAMPLE_PAIRS,
     noted_tokenizers,
+    raw_tokenizer,
     strict_pairs,
     tokenize_pairs,
 )
@@ -93,7 +95,8 @@ class Aligner(ABC):
             pairs: Source and target of each segment.
             symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
             tokenize: The tokeniser of both sides, in training and when aligning; None to split at
-                spaces, and to note which tokeniser seems to have made the text.
+                spaces, and to note which tokeniser seems to have made the text. Raw text gets 13a
+                then, or ``char`` in a script without spaces.
             src_tokenize: The tokeniser of the source, if it needs another one.
             stem: Number of letters to keep of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
@@ -104,11 +107,14 @@ class Aligner(ABC):
         """
         from fast_align_wrapper.aligner import FastAlign
 
-        target_tokenizer = Tokenizer(tokenize or "none", True, stem)
-        source_tokenizer = Tokenizer(src_tokenize or tokenize or "none", True, stem)
+        pairs = iter(pairs)
+        first = [*islice(pairs, SAMPLE_PAIRS)] if tokenize is None else []
+        raw = [raw_tokenizer(side) for side in zip(*first, strict=True)] or ["none", "none"]
+        target_tokenizer = Tokenizer(tokenize or raw[1], True, stem)
+        source_tokenizer = Tokenizer(src_tokenize or tokenize or raw[0], True, stem)
         notes: dict[str, Any] = {}
         tokens = tokenize_pairs(
-            pairs, source_tokenizer, target_tokenizer,
+            chain(first, pairs), source_tokenizer, target_tokenizer,
             sink=sink, notes=notes, recognise=tokenize is None,
         )  # fmt: skip
         model = FastAlign.train(tokens, notes=notes, **options)

@@ -44,6 +44,9 @@ _CANDIDATES, _LETTER_CANDIDATES = ("13a", "intl"), ("char", "zh")
 ALIGNED_SINK = SINK.lower()
 """The sink among words that are aligned, which are lowercased."""
 
+SAMPLE_PAIRS = 2000
+"""Pairs at the beginning of a training text that tell whether it is raw."""
+
 _BLOCK_PAIRS = 256
 
 _SPACE_BEFORE_MARK = re.compile(r" (?=[^\w\s\u2013\u2014-])")
@@ -149,6 +152,16 @@ def detect_tokenizer(segments: Sequence[Segment]) -> str:
         if next(islice(others, int((1 - _MIN_SAME) * len(rows)), None), None) is None:
             return name
     return BY_USER
+
+
+def raw_tokenizer(segments: Sequence[Segment]) -> str:
+    """The tokeniser that raw training text gets; ``none`` for text that is tokenised, or tokens."""
+    if not all(isinstance(segment, str) for segment in segments):
+        return "none"
+    text = SampledText("", list(map(tokenize, segments)))
+    if why_unsegmented(text):
+        return "char"
+    return "13a" if why_untokenised(text) else "none"
 
 
 def why_not_tokenised(text: SampledText) -> str | None:

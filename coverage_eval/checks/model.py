@@ -238,7 +238,7 @@ def look_for_unknown_words(texts: SampledTexts, model: FastAlign) -> Iterator[Fi
             yield Finding.of_text(
                 text.name,
                 label,
-                _WHICH_MODEL,
+                f"{_WHICH_MODEL}; if it is, training on text of this domain is what helps",
                 "unknown-words",
                 suppresses={"reordered", "out-of-step"},
             )

@@ -160,7 +160,7 @@ RAW = ["Don't go, he said.", "The dog's bone (a big one): it's here!"] * 30
 @pytest.mark.parametrize(
     ("text", "noted"),
     [
-        (RAW, "none"),
+        (RAW, "13a"),
         ([" ".join(Tokenizer("13a")(line)) for line in RAW], "13a"),
         ([" ".join(Tokenizer("intl")(line)) for line in RAW], "intl"),
         (["Do n't go , he said .", "The dog 's bone ( a big one ) : it 's here !"] * 30,
@@ -168,7 +168,7 @@ RAW = ["Don't go, he said.", "The dog's bone (a big one): it's here!"] * 30
         ([line.split() for line in ["a dog ."] * 30], "by the user"),
         (["我 喜 欢 狗 。", "他 不 在 家 。"] * 30, "char"),
         (["我 喜欢 狗 。", "他 不在 家 。"] * 30, "by the user"),
-        (["我喜欢狗。", "他不在家。"] * 30, "none"),
+        (["我喜欢狗。", "他不在家。"] * 30, "char"),
         (["a dog", "a cat"] * 30, "none"),
     ],
 )  # fmt: skip

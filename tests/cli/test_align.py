@@ -228,3 +228,16 @@ def test_the_line_that_swaps_links_runs_on_naacls_format_and_on_links_with_score
         )
         (tmp_path / "new").write_text(swapped.stdout)
         assert run_cli("align", "aer", "new", "links", "-b", cwd=tmp_path).stdout == "0.00\n"
+
+
+def test_raw_training_text_is_split_and_so_is_what_the_model_is_given(run_cli, tmp_path):
+    """Chinese by letters, English by 13a; README's line then needs no option."""
+    pairs = [("我喜欢狗，也喜欢猫。", "I like dogs, and cats."), ("他不在家。", "He is not in.")]
+    for name, side in zip(("zh", "en"), zip(*pairs * 60, strict=True), strict=True):
+        (tmp_path / name).write_text("\n".join(side) + "\n", encoding="utf-8")
+    done = run_cli("align", "train", "zh", "en", "-o", "m", cwd=tmp_path)
+    assert "note: zh is not tokenised: char splits it" in done.stderr
+    assert "note: en is not tokenised: 13a splits it" in done.stderr
+    scored = run_cli("drop", "en", "en", "--src", "zh", "--model", "m", "-b", cwd=tmp_path)
+    assert float(scored.stdout) == 0
+    assert "not tokenised" not in scored.stderr

@@ -16,6 +16,7 @@ from coverage_eval.align.links import (
     look_for_other_positions,
     read_link_pairs,
 )
+from coverage_eval.align.model_text import SAMPLE_PAIRS, raw_tokenizer
 from coverage_eval.checks.check import check, check_texts, combine
 from coverage_eval.checks.model import why_too_few_pairs
 from coverage_eval.checks.words import look_for_unsegmented_words
@@ -106,10 +107,16 @@ def train(
     """
     pairs = Texts({}, (tgt,), src)
     read_pairs = partial(read_parallel, src, tgt, optional=[tgt])
+    size = pairs.sample.size
+    sides = zip(*islice(read_pairs(), SAMPLE_PAIRS), strict=True) if tokenize is None else ()
+    for text, asked, side in zip((src, tgt), (src_tokenize, None), sides, strict=False):
+        if asked is None and (splits := raw_tokenizer(side)) != "none":
+            how = f"{splits} splits it, and will split what the model is given"
+            say(f"{text.name} is not tokenised: {how}", "note")
     with progress_bar("training") as progress:
         reading, training, preparing = split_progress(progress, 1.0, 2.0, 12.0 if purpose else 0.0)
         with Aligner.train_pairs(
-            track(read_pairs(), reading, pairs.sample.size),
+            track(read_pairs(), reading, size),
             tokenize=tokenize,
             src_tokenize=src_tokenize,
             progress=training,
