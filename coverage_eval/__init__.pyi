@@ -12,8 +12,7 @@ from .core.score import Score
 from .core.texts import read_segments
 from .core.tokenizers import StopWords
 from .coverage.drop import DROP, SoftDROP
-from .coverage.found_segments import Checked
-from .coverage.omission_finder import OmissionFinder
+from .coverage.omission_finder import FoundSegment, OmissionFinder
 from .coverage.training import train_for_omissions
 from .demonstration import demonstrate
 from .documents.segment import Segmenter, segment
@@ -34,10 +33,10 @@ __all__ = [
     "TER",
     "Aligner",
     "AlignerError",
-    "Checked",
     "Comparison",
     "CoverageEvalError",
     "DataError",
+    "FoundSegment",
     "LetterREP",
     "LoopDetector",
     "OmissionFinder",

@@ -105,7 +105,7 @@ def flagged_segments(
 ) -> NDArray[np.bool_]:
     """Which segments of a system have an error by a metric; ``[segments]``.
 
-    A metric that knows how likely an error is gives its reason; by others, an output has an error
+    A metric that knows how likely an error is counts its flags; by others, an output has an error
     if a mark of it is not quiet, as :func:`quiet_marks` says.
 
     Args:
@@ -114,11 +114,11 @@ def flagged_segments(
         system: The system.
         function_words: Words that are no error alone.
     """
+    metric, statistics = result.metrics[name], result.statistics_of(name, system)
+    if "flagged" in metric.statistic_names:
+        return np.asarray(statistics[:, metric.statistic_names.index("flagged")] > 0)
     position, explanations = result.systems.index(system), result.explanations(name)
-    if result.fitted[name].has_segment_scores:
-        reasons = (row[position].detail["reason"] for row in explanations)
-        return np.fromiter(map(bool, reasons), bool, result.segments)
-    flagged = np.asarray(result.metrics[name].formula(result.statistics_of(name, system)) > 0)
+    flagged = np.asarray(metric.formula(statistics) > 0)
     for index in np.flatnonzero(flagged).tolist() if function_words else ():
         marks, source = explanations[index][position].marks, result.rows[index].source
         if marks:

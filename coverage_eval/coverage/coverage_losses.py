@@ -4,23 +4,34 @@ The *coverage loss* of a word, its loss for short, is its expected coverage minu
 references cover, on average, is expected; without references, a word's normal coverage, and the
 loss is divided by its spread. Peers join the references or, without references, replace the normal
 coverage.
+
+Articles are seldom linked with certainty, and names always are: a coverage of 0.4 says nothing
+about an article, but much about a name. So the normal coverage of each word is learnt from text
+with complete translations. A word that is rare in this text, or missing, is treated like the
+average rare word.
+
+Words are left out together, so a run of them is visible where a single word is not. A segment's
+score is its best run of losses, each minus a penalty, plus a share of their sum:
+
+    score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from statistics import median
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.align.rows import CoveredRow
 from coverage_eval.core.batches import Row
 from coverage_eval.core.metric import Floats
-from coverage_eval.coverage.null_scores import strongest_runs
-from coverage_eval.coverage.omission_model import UnitModel
 
 ASSUMED_COVERAGE = (0.75, 0.3)
 """Normal coverage of every word and its spread, for models without normal coverages."""
@@ -42,9 +53,158 @@ PEER_WORDS_WEIGHT, USUAL_PEER_WORDS = 0.5, 0.7
 """For additions: the weight of the share of peers that have a word, and this share for a usual
 word."""
 
-MIN_MEDIAN_TEXTS = 3
-"""Different texts of others from which on their median says what a segment leaves uncovered. With
-two others, the median says too little."""
+RARE = 2
+"""The most occurrences of a rare word."""
+
+
+@dataclass(frozen=True)
+class NormalCoverage:
+    """Mean and spread of the coverage of words.
+
+    >>> normal = NormalCoverage.learn([(["a", "b"], np.array([1.0, 0.5]))] * 9)
+    >>> means, spreads = normal.of(["b", "never seen"])
+    >>> round(float(means[0]), 2)
+    0.53
+
+    Attributes:
+        words: Mean and standard deviation of each word's coverage.
+        other: Mean and standard deviation for all other words.
+    """
+
+    words: Mapping[str, Sequence[float]]
+    other: Sequence[float]
+
+    @classmethod
+    def learn(cls, segments: Iterable[tuple[Sequence[str], Floats]]) -> NormalCoverage:
+        """Learn from segments with complete translations.
+
+        Each word's figures come from its occurrences and one occurrence of the average rare word.
+
+        Args:
+            segments: The words of each segment and their coverages ``[words]``; at least one word.
+        """
+        numbers: dict[str, int] = {}
+        indices: list[int] = []
+        coverages = []
+        for words, covered in segments:
+            indices += [numbers.setdefault(word, len(numbers)) for word in words]
+            coverages.append(covered)
+        values = np.concatenate(coverages)
+        counts = np.bincount(indices)
+        sums, squares = np.bincount(indices, values), np.bincount(indices, values * values)
+        is_rare = counts <= max(RARE, counts.min())
+        count = int(counts[is_rare].sum())
+        mean, square = (sum(each[is_rare].tolist()) / count for each in (sums, squares))
+        columns = zip(numbers, counts.tolist(), sums.tolist(), squares.tolist(), strict=True)
+        figures = {
+            word: _figures(times + 1, first + mean, second + square)
+            for word, times, first, second in columns
+        }
+        return cls(figures, _figures(1, mean, square))
+
+    def of(self, words: Sequence[str]) -> tuple[Floats, Floats]:
+        """Means and spreads ``[words]`` of words."""
+        pairs = (self.words.get(word, self.other) for word in words)
+        figures = np.fromiter(chain.from_iterable(pairs), np.float64, 2 * len(words))
+        return figures[::2], figures[1::2]
+
+
+def _figures(count: float, first: float, second: float) -> tuple[float, float]:
+    """Mean and standard deviation of a sum and a sum of squares, to 4 digits."""
+    mean = first / count
+    return round(mean, 4), round(math.sqrt(max(0.0, second / count - mean * mean)), 4)
+
+
+@dataclass(frozen=True)
+class UnitModel:
+    """An aligner of words, or of stems, and how well it covers each of them normally.
+
+    Attributes:
+        aligner: The model.
+        normal: The normal coverage of words on the side of interest; None if the model has none.
+    """
+
+    aligner: ModelAligner
+    normal: NormalCoverage | None
+
+
+class WordRun(NamedTuple):
+    """A run of words.
+
+    Attributes:
+        start: Its first position, from 0.
+        end: The position after its last word.
+        sum: The sum of its values, above 0.
+    """
+
+    start: int
+    end: int
+    sum: float
+
+
+def best_run(values: Floats) -> WordRun | None:
+    """The run with the greatest sum (Kadane's algorithm).
+
+    Of several such runs, it is the first and then the shortest.
+
+    >>> best_run(np.array([-1.0, 2.0, -1.0, 2.0, -3.0, 1.0]))
+    WordRun(start=1, end=4, sum=3.0)
+
+    Args:
+        values: ``[words]``, of any sign.
+
+    Returns:
+        The run; None if no value is above 0.
+    """
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    lowest = np.minimum.accumulate(sums)
+    end = int(np.argmax(sums - lowest))
+    gain = float(sums[end] - lowest[end])
+    if gain <= 0:
+        return None
+    start = int(np.flatnonzero(sums[:end] == lowest[end])[-1])
+    return WordRun(start, end, gain)
+
+
+def disjoint_runs(values: Floats) -> list[WordRun]:
+    """The best run, then the best runs to its left and right, and so on, sorted by position.
+
+    These are the maximal scoring runs of Ruzzo and Tompa (1999).
+
+    >>> [run[:2] for run in disjoint_runs(np.array([-1.0, 2.0, -1.0, 2.0, -3.0, 1.0]))]
+    [(1, 4), (5, 6)]
+    """
+    found = []
+    open_parts = [(0, len(values))]
+    while open_parts:
+        first, last = open_parts.pop()
+        run = best_run(values[first:last])
+        if run is not None:
+            start, end = first + run.start, first + run.end
+            found.append(WordRun(start, end, run.sum))
+            open_parts += [(first, start), (end, last)]
+    return sorted(found)
+
+
+def strongest_runs(losses: Floats, sizes: NDArray[Any], penalty: float) -> Floats:
+    """The sum of the best run of losses, each minus the penalty, of many segments at once.
+
+    Kadane's algorithm on all segments in step; it gives what
+    :func:`best_run` gives, and 0 without a run.
+
+    Args:
+        losses: The losses of all words, segment after segment, ``[words]``.
+        sizes: The number of these words in each segment, ``[segments]``.
+        penalty: The penalty.
+
+    Returns:
+        ``[segments]``, at least 0.
+    """
+    sums = np.zeros((len(sizes), 1 + int(sizes.max())))
+    inside = np.arange(1, sums.shape[1]) <= sizes[:, None]
+    sums[:, 1:][inside] = losses - penalty
+    np.cumsum(sums, axis=1, out=sums)  # after its end, a segment's sum stays
+    return np.asarray((sums - np.minimum.accumulate(sums, axis=1)).max(axis=1))
 
 
 def sum_losses(
@@ -124,53 +284,6 @@ def coverage_losses(
             shares = np.concatenate(list(map(_shares, words[number], peers)))
             losses[number] = alone[number] + PEER_WORDS_WEIGHT * (USUAL_PEER_WORDS - shares)
     return alone, losses
-
-
-def text_keys(row: Row) -> list[Hashable]:
-    """The outputs of a segment, the systems' and then the peers', to tell equal ones."""
-    texts = row.hypotheses + row.peers
-    return [text if isinstance(text, str) else tuple(text) for text in texts]
-
-
-def peer_medians(
-    rows: Sequence[Row], peers_used: Sequence[list[int]], scores: Floats, lengths: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
-    """The median score and length of the different texts beside each system's; NaN for too few.
-
-    Args:
-        rows: The segments.
-        peers_used: The positions of each system's peers among the outputs.
-        scores: The scores without peers, ``[outputs, segments]``.
-        lengths: The number of words likewise; outputs without words are left out.
-
-    Returns:
-        Scores and lengths, ``[systems, segments]`` each.
-    """
-    of_scores, of_lengths = np.full((2, len(peers_used), len(rows)), np.nan)
-    for segment, row in enumerate(rows):
-        texts = text_keys(row)
-        for system, others in enumerate(peers_used):
-            different = {
-                texts[other]: (scores[other, segment], lengths[other, segment])
-                for other in others
-                if texts[other] != texts[system] and lengths[other, segment]
-            }
-            if len(different) >= MIN_MEDIAN_TEXTS:
-                both = map(median, zip(*different.values(), strict=True))
-                of_scores[system, segment], of_lengths[system, segment] = both
-    return of_scores, of_lengths
-
-
-def by_length(scores: Floats, lengths: NDArray[np.int64], usual: Floats) -> Floats:
-    """Scores of omissions by relative lengths: 1 + the score is divided by length over usual one.
-
-    Args:
-        scores: The scores, at least 0.
-        lengths: The number of words of each output.
-        usual: The usual length of each; NaN leaves its score as it is.
-    """
-    ratios = np.maximum(1, lengths) / np.maximum(1, np.where(np.isnan(usual), lengths, usual))
-    return np.maximum(0.0, (1 + scores) / ratios - 1)
 
 
 def _unusual(unit: UnitModel, segments: Iterable[Sequence[str]], covered: Floats) -> Floats:

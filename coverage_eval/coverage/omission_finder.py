@@ -1,38 +1,32 @@
 """Finds source words that a hypothesis leaves out, and hypothesis words without a source.
 
-A segment's score is the best run of its words' coverage losses
-(:mod:`~coverage_eval.coverage.coverage_losses`), each minus a penalty, plus a share of their sum:
+An output passes four stations:
 
-    score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
+1. how much less than expected each word is covered, and what its segment scores
+   (:mod:`~coverage_eval.coverage.coverage_losses`);
+2. *uncovered words*: its score less what complete translations of its length score. Omissions and
+   Additions are their sum per 100 words. An output that translates nothing, because it is empty, in
+   the source's language or in a third one, leaves all words uncovered;
+3. the *probability* of an error, by how rare its best run of losses is in complete translations
+   (:mod:`~coverage_eval.coverage.null_scores`);
+4. the *flag*: an error is more likely than not, or certain. Marks show the runs that are why.
 
-The *probability* of an error follows from the best run, its strength: from how rare runs as strong
-are in complete translations of the same length, and from the share of errors that the text at hand
-seems to have (:mod:`~coverage_eval.coverage.null_scores`). An output is *flagged* if an error is
-more likely than not (:data:`FLAG_PROBABILITY`), or if it has an output error that leaves no room
-for doubt, such as being the source itself. Where there are at least three different outputs of
-other systems (peers) in a segment, and no reference, an output is flagged instead if its score
-without peers is above :data:`FLAG_FACTOR` · the median of theirs + :data:`FLAG_MARGIN`: what all
-leave uncovered is the segment's doing. Shorter outputs than theirs score higher: 1 + the
-score of an omission is divided by the output's length over their median length.
+What peers cover sets only the *ranking* of segments: their mean coverage joins the expected one,
+and an addition weighs more if few peers have the word. Peers with the text of the hypothesis count,
+too: agreement is evidence.
 
-What peers cover sets only the *ranking* of segments: peers show what can be covered, so their mean
-coverage joins the expected one, and an addition weighs more if few peers have the word. Peers with
-the text of the hypothesis count, too: agreement is evidence. Flags do not use them so, because a
-person's translation shares fewer words with systems than they with each other; only where a model
-knows no normal coverage, one or more peers are the better expectation.
-
-``notebooks/evidence.md`` tells where the form and the constants come from, and what is lost by
-tuning them on one language pair and using them on another.
+``notebooks/evidence.md`` tells where the form and the constants come from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
 from coverage_eval.align.rows import SIDES
@@ -46,25 +40,21 @@ from coverage_eval.core.batches import (
     answer_ahead,
     make_batches,
 )
-from coverage_eval.core.errors import DataError, require_flag, require_integer, warn_of
+from coverage_eval.core.errors import DataError, require_flag, warn_of
 from coverage_eval.core.mark import Mark
 from coverage_eval.core.metric import Floats
 from coverage_eval.core.tables import is_missing
 from coverage_eval.core.texts import numbered
-from coverage_eval.core.tokenizers import Words
-from coverage_eval.coverage.found_segments import Checked, FoundSegment, FoundSegments
+from coverage_eval.core.tokenizers import Span, Words, segment_text
+from coverage_eval.coverage.coverage_losses import WordRun, disjoint_runs
 from coverage_eval.coverage.null_scores import (
-    EXPECTED_SHARE,
     FLAG_PROBABILITY,
-    Adapted,
-    WordRun,
-    disjoint_runs,
+    AdaptedNull,
+    Flags,
+    are_flagged,
     error_probabilities,
-    p_value_of,
 )
-from coverage_eval.coverage.omission_marks import SIDE_ERRORS, run_mark, untranslated_marks
 from coverage_eval.coverage.omission_model import OmissionModel
-from coverage_eval.coverage.output_scorer import OutputScorer
 from coverage_eval.outputs.output_errors import (
     OutputError,
     OutputErrorFinder,
@@ -73,25 +63,87 @@ from coverage_eval.outputs.output_errors import (
 )
 from coverage_eval.outputs.untranslated import overlapping
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SourceAndOutput = tuple[str, "str | None"]
 """A source, and an output of it."""
+
+LEFT_OUT, ADDED = "left out", "added"
+"""The kinds of marks, on the side of the source and of the target."""
+
+ERRORS = {"source": "omission", "target": "addition"}
+"""What an error on each side of a model is called."""
+
+TRANSLATES_NOTHING = {
+    "source": frozenset({"empty", "untranslated", "refusal", "wrong-language"}),
+    "target": frozenset({"refusal", "wrong-language"}),
+}
+"""The output errors of outputs that leave all words of a side uncovered, or those in the source's
+language."""
 
 CERTAIN = 0.9999
 """The highest probability, that of an output that translates nothing."""
 
-MIN_PEERS = 2
-"""From this number on, other systems are peers by default."""
-
-FLAG_FACTOR, FLAG_MARGIN = 1.5, 1.0
-"""Among systems, an output is flagged if its score is above this factor times the median score of
-the other outputs of the segment, plus this margin. Chosen on WMT23 en-de and zh-en with people's
-labels: see ``notebooks/evidence.md``."""
-
-MIN_COMPARED = 0.1
-"""Systems are compared by flags if this share of their outputs or more has enough others."""
-
 SAMPLE_ROWS = 2000
 """Rows at the beginning of a stream that a finder adapts to."""
+
+
+@dataclass(frozen=True)
+class FoundSegment:
+    """What is found in an output of a segment.
+
+    Attributes:
+        score: At least 0; greater if more seems to be missing. It ranks segments, by peers, too.
+        uncovered: Words left uncovered beyond what complete translations leave, at least 0.
+        probability: The probability of an omission, or of an addition, 0 to 1.
+        p_value: The share of complete translations of this length with a run as strong, 0 to 1.
+        reasons: Why the output is flagged: its output errors, and ``omission`` or ``addition`` if
+            one is probable; empty for an output to keep.
+        is_certain: Whether an output error that is no guess is among the reasons.
+        marks: The runs that are reasons for the flag, from left to right; a mark's amount is the
+            sum of its losses, each minus the penalty.
+        words: The words on the side of interest, in the text as the user wrote it.
+        losses: The coverage loss of each word by peers, too, ``[words]``.
+    """
+
+    score: float
+    uncovered: float
+    probability: float
+    p_value: float
+    reasons: tuple[str, ...]
+    is_certain: bool
+    marks: tuple[Mark, ...]
+    words: Words
+    losses: Floats = field(compare=False)
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether an error is more likely than not, or certain."""
+        return bool(self.reasons)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The characters of each mark: where its first word starts and its last word ends."""
+        return tuple((mark.spans[0][0], mark.spans[-1][1]) for mark in self.marks)
+
+
+class FoundSegments(list[FoundSegment]):
+    """The findings in a text, a list with a table."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per segment, numbered from 1; marks are lists of mappings, characters from 0."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "segment": range(1, len(self) + 1),
+                "score": [segment.score for segment in self],
+                "probability": [segment.probability for segment in self],
+                "reason": ["; ".join(segment.reasons) for segment in self],
+                "marks": [[mark.to_dict() for mark in segment.marks] for segment in self],
+            }
+        )
 
 
 def _row_of(pair: SourceAndOutput) -> Row:
@@ -106,13 +158,12 @@ def sample_of(rows: Sequence[Row]) -> RowSample:
     return RowSample(rows, [ONE_SYSTEM], references, "the source", peers)
 
 
-def check_finder(aligner: Aligner, peers: int | None) -> None:
-    """Raise if there can be no finder with these settings; see :class:`OmissionFinder`."""
-    if peers is not None:
-        require_integer("peers", peers, 0)
+def require_model(aligner: Aligner) -> ModelAligner:
+    """Raise if this is no model."""
     if not isinstance(aligner, ModelAligner):
         check_aligner(aligner)
         raise DataError("omissions need a model: links from files have no probabilities")
+    return aligner
 
 
 class OmissionFinder:
@@ -130,17 +181,12 @@ class OmissionFinder:
         aligner: Any model; a model made for omissions finds more.
         side: ``source`` for omissions, ``target`` for additions.
         referenced: Whether references show what can be covered, for omissions only.
-        peers: Number of outputs used, of the peers of a row and then its other hypotheses.
-        outliers: Positions, among hypotheses and then peers, of outputs that do not show what
-            others should have.
 
     Attributes:
-        scorer: Scores outputs, by these arguments and what the model's file knows.
-        adaptations: What complete translations score, adapted to each system of a text; until then,
+        model: What the aligner's file knows, which scores outputs.
+        nulls: What complete translations score, adapted to each system of a text; until then,
             one that is as learnt.
         error_finder: Finds errors of whole outputs; None until it is adapted to a text.
-        compares: Whether outputs are flagged against others in segments with enough of them. It is
-            so for a text in which a tenth of the outputs have three different others.
 
     Raises:
         DataError: Links instead of a model, or a damaged model file.
@@ -148,61 +194,50 @@ class OmissionFinder:
         ValueError: An unknown side, or additions with references.
     """
 
-    def __init__(
-        self,
-        aligner: Aligner,
-        side: str = "source",
-        *,
-        referenced: bool = False,
-        peers: int = 0,
-        outliers: Sequence[int] = (),
-    ) -> None:
+    def __init__(self, aligner: Aligner, side: str = "source", *, referenced: bool = False) -> None:
         if side not in SIDES:
             raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
         require_flag("referenced", referenced)
         if referenced and side == "target":
             raise ValueError("additions are found without references")
-        check_finder(aligner, peers)
-        assert isinstance(aligner, ModelAligner)
-        model = OmissionModel.load(aligner, side)
-        self.scorer = OutputScorer(aligner, side, model, referenced, peers, tuple(outliers))
-        self.adaptations: tuple[Adapted, ...] = (Adapted(self.scorer.null, 1.0, EXPECTED_SHARE, 0),)
-        self.compares = self.scorer.may_compare
+        self.model = OmissionModel.load(require_model(aligner), side, referenced=referenced)
+        self.nulls: tuple[AdaptedNull, ...] = (AdaptedNull(**vars(self.model.null)),)
         self.error_finder: OutputErrorFinder | None = None
 
     def adapt_to_sample(self, sample: RowSample) -> OmissionFinder:
         """Return this finder, adapted to what outputs of each system score, and to what is usual.
 
+        It adapts to different outputs that are not certainly wrong, so that a text that comes twice
+        is judged as one that comes once.
+
         Raises:
             AlignerError: The aligner failed.
         """
-        strengths, sizes, medians = [], [], []
-        for batch in answer_ahead(sample.batches, self.scorer.requests()):
-            scored = self.scorer.score(batch)
-            strengths.append(scored.strengths)
-            sizes.append(scored.sizes)
-            medians.append(scored.peer_medians)
-        systems, finder = len(sample.systems), copy(self)
-        outputs = zip(np.hstack(strengths)[:systems], np.hstack(sizes)[:systems], strict=True)
-        finder.adaptations = tuple(self.scorer.null.adapt(*of_system) for of_system in outputs)
-        is_compared = ~np.isnan(np.hstack(medians))
-        finder.compares = bool(is_compared.mean() >= MIN_COMPARED)
-        finder.error_finder = learn_output_errors(sample, self.scorer.aligner)
+        finder = copy(self)
+        finder.error_finder = learn_output_errors(sample, self.model.aligner)
+        different: list[dict[Hashable, tuple[float, int]]] = [{} for _ in sample.systems]
+        for batch in answer_ahead(sample.batches, self.model.requests()):
+            scored, certain = self.model.score(batch), finder._each(batch, is_certain)
+            for segment, row in enumerate(batch.rows):
+                for n, outputs in enumerate(different):
+                    if not certain[n, segment]:
+                        key = (segment_text(row.source or ""), segment_text(row.hypotheses[n]))
+                        outputs[key] = (scored.strengths[n, segment], scored.sizes[n, segment])
+        finder.nulls = tuple(
+            self.model.null.adapt(*np.array([*outputs.values()]).reshape(-1, 2).T)
+            for outputs in different
+        )
         return finder
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings for coverages, then the finder's."""
-        scorer = self.scorer
-        of_length = "/length" if scorer.side == "source" else ""
-        above = f"score{of_length}>{FLAG_FACTOR:g}*median+{FLAG_MARGIN:g}"
         # Sorted, so that the order of systems changes nothing.
-        factors = sorted(adapted.factor for adapted in self.adaptations if adapted.outputs)
+        factors = sorted(null.factor for null in self.nulls if null.outputs)
         return {
-            **scorer.aligner.coverage_settings(scorer.side),
-            **scorer.model.settings,
+            **self.model.aligner.coverage_settings(self.model.side),
+            **self.model.settings,
             "text": ",".join(f"x{n:g}" for n in factors) or None,
-            "share": ",".join(f"{100 * n:g}%" for n in sorted(a.share for a in self.adaptations)),
-            "of": above if self.compares else "probability",
+            "share": ",".join(f"{100 * n:g}%" for n in sorted(null.share for null in self.nulls)),
         }
 
     def find_texts(
@@ -216,7 +251,7 @@ class OmissionFinder:
         test_set = Texts.from_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
         finder = self if self.error_finder else self.adapt_to_sample(test_set.sample)
         segments = FoundSegments(finder._find(test_set.batches()))
-        warn_of(check(test_set.sample, aligner=self.scorer.aligner))
+        warn_of(check(test_set.sample, aligner=self.model.aligner))
         return segments
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
@@ -225,11 +260,11 @@ class OmissionFinder:
         A finder that is not adapted to a sample adapts to the first :data:`SAMPLE_ROWS` of them.
 
         Args:
-            rows: Segments with a source, one hypothesis, and the references and peers that the
-                finder was made for.
+            rows: Segments with a source, one hypothesis, the references that the finder was made
+                for, and peers, which rank them.
 
         Raises:
-            DataError: No source, missing or unexpected references, or too few peers.
+            DataError: No source, or missing or unexpected references.
             AlignerError: The aligner failed.
         """
         if self.error_finder:
@@ -257,7 +292,7 @@ class OmissionFinder:
             raise DataError("no segments to adapt to")
         return self.adapt_to_sample(sample_of(rows))
 
-    def check(self, pairs: Iterable[SourceAndOutput]) -> Iterator[Checked]:
+    def check(self, pairs: Iterable[SourceAndOutput]) -> Iterator[FoundSegment]:
         """Check outputs against their sources one by one, in constant memory.
 
         The share of errors, usual lengths and languages are learnt once, from the first
@@ -271,157 +306,96 @@ class OmissionFinder:
             pairs: Sources and outputs; None and NaN are empty outputs.
 
         Raises:
-            DataError: The finder was made for references or peers.
+            DataError: The finder was made for references.
             AlignerError: The aligner failed.
         """
-        for unit in self.scorer.model.units:
+        for unit in self.model.units:
             unit.aligner.model.keep_running()
-        for found in self.find(map(_row_of, pairs)):
-            spans = tuple((mark.spans[0][0], mark.spans[-1][1]) for mark in found.marks)
-            yield Checked(found.probability, found.reasons, spans)
+        return self.find(map(_row_of, pairs))
 
     def _find(self, batches: Iterable[Batch]) -> Iterator[FoundSegment]:
         """The findings in the first hypothesis of each row."""
-        for batch in answer_ahead(batches, self.scorer.requests()):
-            if any(bool(row.references) != self.scorer.referenced for row in batch.rows):
+        for batch in answer_ahead(batches, self.model.requests()):
+            if any(bool(row.references) != self.model.referenced for row in batch.rows):
                 raise DataError("the finder was made for rows with references, or without")
             yield from (found for found, *_ in self.found_segments(batch))
 
     def found_segments(self, batch: Batch) -> list[tuple[FoundSegment, ...]]:
-        """The findings in each segment of a batch, by system, with flags and probabilities.
-
-        Raises:
-            DataError: Too few peers.
-        """
-        scored, systems = self.scorer.score(batch), range(len(batch.rows[0].hypotheses))
+        """The findings in each segment of a batch, by system."""
+        scored, all_errors = self.model.score(batch), self._output_errors(batch)
+        uncovered, probabilities = self.uncovered(batch), self.probabilities(batch)
+        flags, p_values = self.flags(batch), self.p_values(batch)
         losses, losses_alone = (
-            [np.split(of_words[n], scored.sizes[n].cumsum()[:-1]) for n in systems]
-            for of_words in (scored.losses, scored.losses_alone)
+            [np.split(own, n.cumsum()[:-1]) for own, n in zip(each, scored.sizes, strict=True)]
+            for each in (scored.losses, scored.losses_alone)
         )
-        p_values, probabilities = self.p_values(batch), self.probabilities(batch)
-        flags, all_errors = self.flags(batch), self._output_errors(batch)
         found = []
         for segment, row in enumerate(batch.rows):
             of_row = []
             for n, words in enumerate(self._words(row)):
-                at, errors = (n, segment), all_errors[segment][n]
-                is_flagged, strength = bool(flags[at]), float(scored.strengths[at])
-                own, alone = losses[n][segment], losses_alone[n][segment]
+                at, errors, own = (n, segment), all_errors[segment][n], losses[n][segment]
+                reasons = list(map(str, errors)) if flags[at] else []
                 marks: tuple[Mark, ...] = ()
-                if is_flagged:
-                    marks = self._marks(n, words, own, alone, strength, errors)
+                if probabilities[at] >= FLAG_PROBABILITY:
+                    reasons.append(ERRORS[self.model.side])
+                    least = self.nulls[n].min_strength(len(own))
+                    marks = self._marks(words, (own, losses_alone[n][segment]), least, errors)
                 of_row.append(
                     FoundSegment(
+                        score=float(scored.ranks[at]),
+                        uncovered=float(uncovered[at]),
+                        probability=float(probabilities[at]),
+                        p_value=float(p_values[at]),
+                        reasons=tuple(reasons),
+                        is_certain=is_certain(errors),
+                        marks=marks,
                         words=words,
                         losses=own,
-                        target_length=int(scored.lengths[at]),
-                        score=float(scored.scores[at]),
-                        score_alone=float(scored.scores_alone[at]),
-                        strength=strength,
-                        peer_median=float(scored.peer_medians[at]),
-                        p_value=float(p_values[at]),
-                        probability=float(probabilities[at]),
-                        is_flagged=is_flagged,
-                        marks=marks,
-                        reasons=self._reasons(errors, is_flagged),
-                        is_certain=is_certain(errors),
                     )
                 )
             found.append(tuple(of_row))
         return found
 
-    def _words(self, row: Row) -> list[Words]:
-        """The words of the side of interest, by system."""
-        aligner = self.scorer.aligner
-        if self.scorer.side == "target":
-            return [aligner.tokenizer.locate(output) for output in row.hypotheses]
-        return [aligner.source_tokenizer.locate(row.source or "")] * len(row.hypotheses)
-
-    def _reasons(self, errors: Sequence[OutputError], is_flagged: bool) -> tuple[str, ...]:
-        """Why an output is more likely wrong than not; empty if it is not."""
-        if not (is_flagged or is_certain(errors)):
-            return ()
-        return (*map(str, errors), *([SIDE_ERRORS[self.scorer.side].name] if is_flagged else []))
-
-    def _marks(
-        self,
-        system: int,
-        words: Words,
-        losses: Floats,
-        losses_alone: Floats,
-        strength: float,
-        errors: Sequence[OutputError],
-    ) -> tuple[Mark, ...]:
-        """The runs that are reasons for a flag: by all peers used, or else without peers.
-
-        Source words that are left untranslated are marked, too, whatever their losses.
-        """
-        if not len(losses):
-            return ()
-        side, penalty = self.scorer.side, self.scorer.constants.penalty
-        spans = [span for error in errors for span in error.source_spans]
-        is_left = overlapping(words, spans if side == "source" else ())
-        found = (disjoint_runs(each - penalty) for each in (losses, losses_alone))
-        # An output without words may lack runs, where no word is normally covered.
-        runs = next(filter(None, found), [WordRun(0, len(losses), strength)])
-        adapted = self.adaptations[system]
-        even_p_value = p_value_of(FLAG_PROBABILITY, adapted.share)
-        min_strength = adapted.null.min_strength(even_p_value, len(losses))
-        if not any(is_left):
-            min_strength = min(min_strength, max(run.sum for run in runs))
-        marks = untranslated_marks(words, is_left, losses - penalty)
-        for run in runs:
-            if run.sum >= min_strength and not any(is_left[run.start : run.end]):
-                marks.append(run_mark(words, run, SIDE_ERRORS[side]))
-        return tuple(sorted(marks, key=lambda mark: mark.spans))
+    def uncovered(self, batch: Batch) -> Floats:
+        """Words left uncovered beyond what complete translations leave, ``[systems, segments]``."""
+        scored = self.model.score(batch)
+        sizes = scored.sizes.astype(np.float64)
+        found = np.clip(scored.scores - self.model.null.usual_scores(sizes), 0.0, sizes)
+        for segment, of_row in enumerate(self._output_errors(batch)):
+            for n, errors in enumerate(of_row):
+                if not TRANSLATES_NOTHING[self.model.side].isdisjoint(e.kind for e in errors):
+                    lost = sizes[n, segment]
+                    if spans := [span for error in errors for span in error.source_spans]:
+                        words = self._words(batch.rows[segment])[n]
+                        lost = max(found[n, segment], sum(overlapping(words, spans)))
+                    found[n, segment] = lost
+        return found
 
     def p_values(self, batch: Batch) -> Floats:
-        """How rare the outputs' strengths are in complete translations, ``[systems, segments]``.
-
-        It needs a finder that is adapted to its texts, as :meth:`probabilities` and :meth:`flags`.
-
-        Raises:
-            DataError: Too few peers.
-        """
-        scored, systems = self.scorer.score(batch), len(batch.rows[0].hypotheses)
-        of_systems = zip(
-            self.adaptations, scored.strengths[:systems], scored.sizes[:systems], strict=True
-        )
-        return np.array([adapted.null.p_values(*figures) for adapted, *figures in of_systems])
+        """How rare the outputs' strengths are in complete translations, ``[systems, segments]``."""
+        scored = self.model.score(batch)
+        columns = zip(self.nulls, scored.strengths, scored.sizes, strict=True)
+        return np.array([null.p_values(*of_system) for null, *of_system in columns])
 
     def probabilities(self, batch: Batch) -> Floats:
         """How likely each output of a batch has an error, ``[systems, segments]``.
 
-        Raises:
-            DataError: Too few peers.
+        It needs a finder that is adapted to its texts.
         """
-        shares = np.array([[adapted.share] for adapted in self.adaptations])
-        found = np.minimum(error_probabilities(self.p_values(batch), shares), CERTAIN)
-        found[self._is_wholly_wrong(batch)] = CERTAIN
-        return found
+        pairs = zip(self.nulls, self.p_values(batch), strict=True)
+        found = np.array([error_probabilities(values, null.share) for null, values in pairs])
+        found = np.minimum(found, CERTAIN)
+        kinds = TRANSLATES_NOTHING[self.model.side]
+        nothing = self._each(batch, lambda errors: not kinds.isdisjoint(e.kind for e in errors))
+        return np.where(nothing, CERTAIN, found)
 
-    def flags(self, batch: Batch) -> NDArray[np.bool_]:
-        """Which outputs of a batch are stated to have an error, ``[systems, segments]``.
+    def flags(self, batch: Batch) -> Flags:
+        """Which outputs of a batch are flagged, ``[systems, segments]``."""
+        return are_flagged(self.probabilities(batch), self._each(batch, is_certain))
 
-        Raises:
-            DataError: Too few peers.
-        """
-        is_probable = self.probabilities(batch) >= FLAG_PROBABILITY
-        if not self.compares:
-            return is_probable
-        scored = self.scorer.score(batch)
-        medians = scored.peer_medians
-        is_above = scored.scores_alone[: len(medians)] > FLAG_FACTOR * medians + FLAG_MARGIN
-        is_above |= self._is_wholly_wrong(batch)
-        return np.where(np.isnan(medians), is_probable, is_above)
-
-    def _is_wholly_wrong(self, batch: Batch) -> NDArray[np.bool_]:
-        """Whether an output error concerns all words of each output, ``[systems, segments]``."""
-        kinds = SIDE_ERRORS[self.scorer.side].of_all_words
-        found = [
-            [not kinds.isdisjoint(error.kind for error in errors) for errors in of_row]
-            for of_row in self._output_errors(batch)
-        ]
+    def _each(self, batch: Batch, test: Callable[[Sequence[OutputError]], bool]) -> Flags:
+        """A test of each output's errors, ``[systems, segments]``."""
+        found = [[test(errors) for errors in of_row] for of_row in self._output_errors(batch)]
         return np.array(found).T
 
     def _output_errors(self, batch: Batch) -> Sequence[Sequence[Sequence[OutputError]]]:
@@ -429,3 +403,50 @@ class OmissionFinder:
         assert self.error_finder is not None
         errors: Sequence[Sequence[Sequence[OutputError]]] = batch.get(self.error_finder.request)
         return errors
+
+    def _words(self, row: Row) -> list[Words]:
+        """The words of the side of interest, by system."""
+        aligner = self.model.aligner
+        if self.model.side == "target":
+            return [aligner.tokenizer.locate(output) for output in row.hypotheses]
+        return [aligner.source_tokenizer.locate(row.source or "")] * len(row.hypotheses)
+
+    def _marks(
+        self,
+        words: Words,
+        losses: Sequence[Floats],
+        least: float,
+        errors: Sequence[OutputError],
+    ) -> tuple[Mark, ...]:
+        """The runs that are reasons for a flag, and source words that are left untranslated.
+
+        Args:
+            words: The words of the side of interest.
+            losses: Their losses by peers, and without; these serve where peers show no run.
+            least: The strength from which on a run is a reason; the strongest is one anyway.
+            errors: The errors of the whole output.
+        """
+        if not len(words.spans):
+            return ()
+        side, penalty = self.model.side, self.model.constants.penalty
+        kinds = ("source", LEFT_OUT) if side == "source" else ("output", ADDED)
+        spans = [span for error in errors for span in error.source_spans]
+        is_left = overlapping(words, spans if side == "source" else ())
+        strengths = losses[0] - penalty
+        marks = []
+        for run_is_left, run in groupby(range(len(is_left)), is_left.__getitem__):
+            if run_is_left:
+                positions = list(run)
+                mark = Mark.of(words, positions, *kinds, amount=float(strengths[positions].sum()))
+                marks.append(replace(mark, label=f"{mark}: untranslated"))
+        runs = disjoint_runs(strengths) or disjoint_runs(losses[1] - penalty)
+        # An output without words may lack runs, where no word is normally covered.
+        runs = runs or [WordRun(0, len(words.spans), 0.0)]
+        if not marks:
+            least = min(least, max(run.sum for run in runs))
+        for found in runs:
+            if found.sum >= least and not any(is_left[found.start : found.end]):
+                covered = range(found.start, found.end)
+                mark = Mark.of(words, covered, *kinds, amount=found.sum)
+                marks.append(replace(mark, label=f"{mark}: {found.sum:.2f}"))
+        return tuple(sorted(marks, key=lambda mark: mark.spans))

@@ -1,89 +1,34 @@
-"""What a model's file knows of omissions or additions, attached to the model of words.
-
-Articles are seldom linked with certainty, and names always are: a coverage of 0.4 says nothing
-about an article, but much about a name. So the normal coverage of each word is learnt from text
-with complete translations. A word that is rare in this text, or missing, is treated like the
-average rare word.
-"""
+"""What a model's file knows of omissions or additions, and what outputs score by it."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.align.aligner import ModelAligner
+from coverage_eval.core.batches import Batch, Request, Row
 from coverage_eval.core.metric import Floats
-from coverage_eval.coverage.null_scores import NullScores
-
-RARE = 2
-"""The most occurrences of a rare word."""
-
-
-@dataclass(frozen=True)
-class NormalCoverage:
-    """Mean and spread of the coverage of words.
-
-    >>> normal = NormalCoverage.learn([(["a", "b"], np.array([1.0, 0.5]))] * 9)
-    >>> means, spreads = normal.of(["b", "never seen"])
-    >>> round(float(means[0]), 2)
-    0.53
-
-    Attributes:
-        words: Mean and standard deviation of each word's coverage.
-        other: Mean and standard deviation for all other words.
-    """
-
-    words: Mapping[str, Sequence[float]]
-    other: Sequence[float]
-
-    @classmethod
-    def learn(cls, segments: Iterable[tuple[Sequence[str], Floats]]) -> NormalCoverage:
-        """Learn from segments with complete translations.
-
-        Each word's figures come from its occurrences and one occurrence of the average rare word.
-
-        Args:
-            segments: The words of each segment and their coverages ``[words]``; at least one word.
-        """
-        numbers: dict[str, int] = {}
-        indices: list[int] = []
-        coverages = []
-        for words, covered in segments:
-            indices += [numbers.setdefault(word, len(numbers)) for word in words]
-            coverages.append(covered)
-        values = np.concatenate(coverages)
-        counts = np.bincount(indices)
-        sums, squares = np.bincount(indices, values), np.bincount(indices, values * values)
-        is_rare = counts <= max(RARE, counts.min())
-        count = int(counts[is_rare].sum())
-        mean, square = (sum(each[is_rare].tolist()) / count for each in (sums, squares))
-        columns = zip(numbers, counts.tolist(), sums.tolist(), squares.tolist(), strict=True)
-        figures = {
-            word: _figures(times + 1, first + mean, second + square)
-            for word, times, first, second in columns
-        }
-        return cls(figures, _figures(1, mean, square))
-
-    def of(self, words: Sequence[str]) -> tuple[Floats, Floats]:
-        """Means and spreads ``[words]`` of words."""
-        pairs = (self.words.get(word, self.other) for word in words)
-        figures = np.fromiter(chain.from_iterable(pairs), np.float64, 2 * len(words))
-        return figures[::2], figures[1::2]
-
-
-def _figures(count: float, first: float, second: float) -> tuple[float, float]:
-    """Mean and standard deviation of a sum and a sum of squares, to 4 digits."""
-    mean = first / count
-    return round(mean, 4), round(math.sqrt(max(0.0, second / count - mean * mean)), 4)
-
+from coverage_eval.coverage.coverage_losses import (
+    NormalCoverage,
+    UnitModel,
+    coverage_losses,
+    sum_losses,
+)
+from coverage_eval.coverage.null_scores import (
+    LETTER_TOKENIZERS,
+    LETTERS,
+    WITH_REFERENCES,
+    WITHOUT_REFERENCES,
+    NullScores,
+    ScoringConstants,
+)
 
 STEMS = "stems.model"
 """The attachment of a model with the model of stems."""
@@ -94,23 +39,35 @@ NORMAL, NULL = "normal.{name}.{side}.json", "null.{side}.json"
 REFERENCES, ALONE = "references", "alone"
 """Names of the distributions of complete translations, with references and without."""
 
+MIN_PEERS = 2
+"""From this number on, other systems are peers."""
+
 
 def save_figures(figures: object, path: Path) -> None:
     """Write what a model keeps, as JSON."""
     path.write_text(json.dumps(figures, sort_keys=True), encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class UnitModel:
-    """An aligner of words, or of stems, and how well it covers each of them normally.
+class ScoredBatch(NamedTuple):
+    """What the outputs of the systems score in a batch.
 
     Attributes:
-        aligner: The model.
-        normal: The normal coverage of words on the side of interest; None if the model has none.
+        losses: The losses of all words of the batch by peers, too, ``[systems][words]``.
+        losses_alone: The losses without peers.
+        sizes: The number of these words, ``[systems, segments]``.
+        lengths: The number of each output's words, ``[systems, segments]``.
+        ranks: The scores by peers, too, which rank segments, ``[systems, segments]``.
+        scores: The scores without peers, likewise.
+        strengths: The best run of losses without peers, each minus the penalty, likewise.
     """
 
-    aligner: ModelAligner
-    normal: NormalCoverage | None
+    losses: Sequence[Floats]
+    losses_alone: Sequence[Floats]
+    sizes: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    ranks: Floats
+    scores: Floats
+    strengths: Floats
 
 
 @dataclass(frozen=True)
@@ -119,19 +76,23 @@ class OmissionModel:
 
     Attributes:
         side: ``source`` for omissions, ``target`` for additions.
+        referenced: Whether references show what can be covered.
         units: The model of words, and that of stems if the model was made for omissions.
+        constants: The constants of scores.
         nulls: What complete translations score, with ``references`` and ``alone``; empty if it is
             not known.
         settings: What signatures say of it.
     """
 
     side: str
+    referenced: bool
     units: tuple[UnitModel, ...]
-    nulls: Mapping[str, NullScores]
+    constants: ScoringConstants
+    nulls: Mapping[str, NullScores] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, aligner: ModelAligner, side: str) -> OmissionModel:
+    def load(cls, aligner: ModelAligner, side: str, *, referenced: bool = False) -> OmissionModel:
         """Read what a model of words has attached.
 
         Raises:
@@ -154,13 +115,17 @@ class OmissionModel:
         *normals, nulls = figures
         return cls(
             side,
+            referenced,
             tuple(
                 UnitModel(model, NormalCoverage(**normal) if normal else None)
                 for model, normal in zip(aligners.values(), normals, strict=True)
             ),
+            constants_for(aligner, side, referenced=referenced),
+            # Models of earlier versions lack the usual scores, and are as if they had learnt none.
             {
-                name: NullScores(**{**null, "complete": tuple(null.get("complete", ()))})
+                name: NullScores(**{key: _as_tuple(value) for key, value in null.items()})
                 for name, null in (nulls or {}).items()
+                if "usual" in null
             },
             {
                 "units": "+".join(names),
@@ -171,4 +136,79 @@ class OmissionModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It is pickled as the model, whose file has everything."""
-        return OmissionModel.load, (self.units[0].aligner, self.side)
+        return _load, (self.aligner, self.side, self.referenced)
+
+    @property
+    def aligner(self) -> ModelAligner:
+        """The model of words."""
+        return self.units[0].aligner
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the model was made for omissions."""
+        return self.units[0].normal is not None
+
+    @property
+    def null(self) -> NullScores:
+        """What complete translations score, as the model has learnt it."""
+        return self.nulls.get(REFERENCES if self.referenced else ALONE, self.constants.null)
+
+    def requests(self) -> list[Request]:
+        """The coverages by the model of words and that of stems."""
+        return [
+            unit.aligner.coverages_request(self.side, references=self.referenced)
+            for unit in self.units
+        ]
+
+    def score(self, batch: Batch) -> ScoredBatch:
+        """What the outputs of a batch score, which is kept with the batch."""
+        key = ("omissions", id(self.aligner), self.side, self.referenced)
+        if key not in batch.computed:
+            systems, penalty = len(batch.rows[0].hypotheses), self.constants.penalty
+            answers = [batch.get(request) for request in self.requests()]
+            pairs = [
+                coverage_losses(unit, self.side, items, batch.rows, peers_of(batch.rows[0]))
+                for unit, items in zip(self.units, answers, strict=True)
+            ]
+            losses_alone, losses = (
+                [np.mean(of_output, axis=0) for of_output in zip(*of_units, strict=True)][:systems]
+                for of_units in zip(*pairs, strict=True)
+            )
+            lengths = np.array([item.lengths[:systems] for item in answers[0]]).T
+            sizes = lengths
+            if self.side == "source":
+                sizes = np.broadcast_to([len(item.source) for item in answers[0]], lengths.shape)
+            scores, strengths = sum_losses(losses_alone, sizes, penalty)
+            ranks, _ = sum_losses(losses, sizes, penalty)
+            scored = ScoredBatch(losses, losses_alone, sizes, lengths, ranks, scores, strengths)
+            batch.computed[key] = (scored,)
+        found: ScoredBatch = batch.computed[key][0]
+        return found
+
+
+def constants_for(aligner: ModelAligner, side: str, *, referenced: bool) -> ScoringConstants:
+    """The constants of scores by a model of words."""
+    if referenced:
+        return WITH_REFERENCES
+    if side == "source" and aligner.source_tokenizer.name in LETTER_TOKENIZERS:
+        return LETTERS
+    return WITHOUT_REFERENCES
+
+
+def peers_of(row: Row) -> list[list[int]]:
+    """The other outputs that show what an output should have, by system.
+
+    They are positions among hypotheses and then peers. A single other system is no peer.
+    """
+    outputs = range(len(row.hypotheses) + len(row.peers))
+    if not row.peers and len(row.hypotheses) <= MIN_PEERS:
+        return [[] for _ in row.hypotheses]
+    return [[other for other in outputs if other != n] for n in range(len(row.hypotheses))]
+
+
+def _load(aligner: ModelAligner, side: str, referenced: bool) -> OmissionModel:
+    return OmissionModel.load(aligner, side, referenced=referenced)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -5,11 +5,13 @@ complete translations score (:class:`~coverage_eval.coverage.null_scores.NullSco
 
 Training pairs are complete translations, but a model knows the very pairs that it was trained on,
 and covers them better than any other text. So every tenth pair is held out from two more models,
-which serve only to score these pairs: singly, and several joined to texts of up to some hundred
-words. A bilingual text has one translation of each segment, so for flags beside a reference there
-is a stand-in: it covers a quarter of the words as the translation does, and the others at random,
-with the mean and the spread of each word in the whole training text. Real references agree more,
-and the adaptation to the text at hand takes up most of this.
+which serve only to score these pairs: singly, cut into halves and quarters, and several joined to
+texts of up to some hundred words, because another text may have other lines than the training text.
+A pair is cut where no link crosses, so that each part is a complete translation, too. A bilingual
+text has one translation of each segment, so for flags beside a reference there is a stand-in: it
+covers a quarter of the words as the translation does, and the others at random, with the mean and
+the spread of each word in the whole training text. Real references agree more, and the adaptation
+to the text at hand takes up most of this.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from coverage_eval.align.rows import SIDES, CoveredRow
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.progress import Progress, no_progress, split_progress, track
 from coverage_eval.core.tokenizers import Segment
+from coverage_eval.coverage.coverage_losses import NormalCoverage, UnitModel
 from coverage_eval.coverage.null_scores import NullScores
 from coverage_eval.coverage.omission_model import (
     ALONE,
@@ -38,12 +41,10 @@ from coverage_eval.coverage.omission_model import (
     NULL,
     REFERENCES,
     STEMS,
-    NormalCoverage,
     OmissionModel,
-    UnitModel,
+    constants_for,
     save_figures,
 )
-from coverage_eval.coverage.output_scorer import OutputScorer
 
 STEM = 5
 """Letters of a stem."""
@@ -62,6 +63,9 @@ _JOINED_TEXTS = 600
 _MAX_JOINED = 20
 _LONGEST = 300
 """Most pairs that are joined: 20, or more if they are short, so that some texts have 300 words."""
+
+_MIN_PART = 2
+"""Words of a part of a pair, at least."""
 
 _OF_WORDS = ("tokenize", "src_tokenize", "stem", "symmetrize", "sink", "progress")
 """Options of the model of words that the other models take from it, or do not need."""
@@ -127,29 +131,40 @@ def add_omission_data(
     chosen = islice(read(), 0, None, step)
     pairs = [(source.whole(first), target.whole(second)) for first, second in chosen]
     aligner.model.attach(STEMS, stems.model.save)
+    known = _of_words(aligner)
+    usual = [*pairs, *_cut_pairs(known, [pair for pair in pairs if all(pair)])]
     stride = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
     held_out = [pair for pair in pairs[::stride] if all(pair)]
     others = [pair for number, pair in enumerate(pairs) if number % stride]
-    texts = held_out + _join_pairs(held_out)
+    # What complete translations score is not learnt from too few pairs.
+    texts = held_out + _join_pairs(held_out) if len(held_out) >= _MIN_HELD_OUT else []
     units: dict[str, list[UnitModel]] = {side: [] for side in SIDES}
     for name, model, of_model in zip(("words", "stems"), (aligner, stems), of_models, strict=True):
         of_training, of_coverages = split_progress(of_model, 3.0, 2.0)
         form = {"tokenize": "none", "stem": model.tokenizer.stem}
-        known = copy(model)  # for text that is cut into words already
-        known.tokenizer = replace(model.tokenizer, name="none")
-        known.source_tokenizer = replace(model.source_tokenizer, name="none")
+        known = _of_words(model)
         blind = Aligner.train_pairs(others, **form, progress=of_training, **options)
+        if model is aligner and texts:
+            texts += _cut_pairs(blind, held_out)
         for side in track(SIDES, of_coverages, len(SIDES)):
-            normal = _learn_normal(known, pairs, side)
+            normal = _learn_normal(known, usual, side)
             aligner.model.attach(
                 NORMAL.format(name=name, side=side), partial(save_figures, vars(normal))
             )
             units[side].append(UnitModel(blind, normal))
     for side, of_side in track(units.items(), of_nulls, len(SIDES)):
-        nulls = _learn_nulls(aligner, OmissionModel(side, tuple(of_side), {}), side, texts)
+        nulls = _learn_nulls(aligner, of_side, side, texts)
         if nulls:
             figures = {name: vars(null) for name, null in nulls.items()}
             aligner.model.attach(NULL.format(side=side), partial(save_figures, figures))
+
+
+def _of_words(aligner: ModelAligner) -> ModelAligner:
+    """An aligner for text that is cut into words already."""
+    known = copy(aligner)
+    known.tokenizer = replace(aligner.tokenizer, name="none")
+    known.source_tokenizer = replace(aligner.source_tokenizer, name="none")
+    return known
 
 
 def _learn_normal(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) -> NormalCoverage:
@@ -163,8 +178,6 @@ def _learn_normal(aligner: ModelAligner, pairs: Sequence[TokenPair], side: str) 
 
 def _join_pairs(pairs: Sequence[TokenPair]) -> list[TokenPair]:
     """Texts of several pairs; the logarithms of their numbers of pairs are evenly spread."""
-    if len(pairs) < _MIN_HELD_OUT:
-        return []
     generator = Random(0)  # noqa: S311 (not for secrets)
     words = sum(len(source) for source, _ in pairs) / len(pairs)
     max_pairs = max(_MAX_JOINED, math.ceil(_LONGEST / words))
@@ -177,33 +190,67 @@ def _join_pairs(pairs: Sequence[TokenPair]) -> list[TokenPair]:
     return found
 
 
+def _cut_pairs(aligner: ModelAligner, pairs: Sequence[TokenPair]) -> list[TokenPair]:
+    """The halves and quarters of pairs that can be cut there."""
+    found: list[TokenPair] = []
+    for _ in range(2):
+        aligned = aligner.align(Row((target,), (), source) for source, target in pairs)
+        pairs = [
+            half
+            for (source, target), row in zip(pairs, aligned, strict=True)
+            for half in _halves(source, target, row.hypotheses[0])
+        ]
+        found += pairs
+    return found
+
+
+def _halves(
+    source: Sequence[str], target: Sequence[str], links: Sequence[tuple[int, int]]
+) -> list[TokenPair]:
+    """Both parts of a pair, cut as near to the middle as no link crosses; none without a cut."""
+    cuts = []
+    for i in range(_MIN_PART, len(source) - _MIN_PART + 1):
+        first = 1 + max((t for s, t in links if s < i), default=-1)
+        last = min((t for s, t in links if s >= i), default=len(target))
+        first, last = max(first, _MIN_PART), min(last, len(target) - _MIN_PART)
+        if first <= last:
+            j = min(max(first, len(target) // 2), last)
+            cuts.append((abs(2 * i - len(source)) + abs(2 * j - len(target)), i, j))
+    if not cuts:
+        return []
+    _, i, j = min(cuts)
+    return [(source[:i], target[:j]), (source[i:], target[j:])]
+
+
 def _learn_nulls(
-    aligner: ModelAligner, model: OmissionModel, side: str, texts: Sequence[TokenPair]
+    aligner: ModelAligner, units: Sequence[UnitModel], side: str, texts: Sequence[TokenPair]
 ) -> dict[str, NullScores]:
     """What complete translations score; nothing if there are too few texts.
 
     Args:
         aligner: The model of words, with the tokenisers that the texts were cut by.
-        model: Models of words and stems that have not seen the texts.
+        units: Models of words and stems that have not seen the texts.
         side: One of :data:`SIDES`.
         texts: The texts.
     """
-    if len(texts) < _MIN_HELD_OUT:
+    if not texts:
         return {}
     rows = [Row((target,), (), source) for source, target in texts]
-    covered = [list(each.aligner.cover(rows, side)) for each in model.units]
+    covered = [list(unit.aligner.cover(rows, side)) for unit in units]
     nulls = {}
     for name in (ALONE, REFERENCES) if side == "source" else (ALONE,):
-        scorer = OutputScorer(aligner, side, model, referenced=name == REFERENCES)
+        constants = constants_for(aligner, side, referenced=name == REFERENCES)
+        model = OmissionModel(side, name == REFERENCES, tuple(units), constants)
         items = covered
-        if scorer.referenced:
-            items = list(map(_with_stand_ins, model.units, covered))
+        if model.referenced:
+            items = list(map(_with_stand_ins, units, covered))
         batch = Batch(rows)
-        keys = (request.key for request in scorer.requests())
+        keys = (request.key for request in model.requests())
         batch.computed.update(zip(keys, items, strict=True))
-        scored = scorer.score(batch)
+        scored = model.score(batch)
         if scored.strengths.any():  # not where each word is always covered alike
-            nulls[name] = NullScores.learn(scored.strengths[0], np.maximum(1, scored.sizes[0]))
+            lengths = np.maximum(1, scored.sizes[0])
+            nulls[name] = NullScores.learn(scored.strengths[0], scored.scores[0], lengths)
     return nulls
 
 

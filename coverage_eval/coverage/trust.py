@@ -1,29 +1,24 @@
-"""How far a finder of omissions or additions can be believed on the text at hand.
+"""How far flags of omissions or additions can be believed on the text at hand.
 
-Errors are planted in some of the user's own segments that are not flagged: a phrase is left out of
-an output, or a phrase of another segment is put into it. It is counted how many of them are flagged
-then, by the finder and the other outputs that the user's own flags have. What is flagged before may
-be an error indeed, so it is no false alarm: these are estimated from texts that are complete.
+Errors are planted in some of the user's own outputs that are not flagged: a phrase is left out, or
+a phrase of another segment is put in. It is counted how many are flagged then. What is flagged
+before may be an error indeed, so it is no false alarm: these are of complete texts that the model
+has learnt from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 from random import Random
-from statistics import median
-from typing import Literal, TypeAlias
 
 from coverage_eval.core.batches import Row
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
-from coverage_eval.coverage.found_segments import FoundSegment
 from coverage_eval.coverage.omission_finder import OmissionFinder, sample_of
-from coverage_eval.coverage.omissions import FittedFlags
+from coverage_eval.coverage.omissions import FittedFinder
 
 SEGMENTS = 100
 """Segments that get an error; they take some seconds, whatever the size of the text."""
@@ -50,17 +45,6 @@ MIN_UNFLAGGED = 0.2
 """The share of segments that are not flagged before, below which a text tells nothing: so it is if
 its lines do not match. Of a system that leaves text out in two thirds of its outputs, it is 0.3."""
 
-Complete: TypeAlias = Literal["model", "references", "others"]
-"""Which texts show false alarms: complete ones that the model has learnt from, references, or
-outputs that are as long as the median of the others where these decide the flags."""
-
-_COMPLETE: Mapping[Complete, str] = {
-    "model": "complete text",
-    "references": "the references",
-    "others": "outputs as long as the others",
-}
-"""What a sentence calls these texts."""
-
 
 @dataclass(frozen=True)
 class Trust:
@@ -72,7 +56,6 @@ class Trust:
         planted: Number of them that were not flagged before.
         found: Number of these that are flagged with the error.
         false_alarms: The share of complete texts that are flagged, 0 to 1.
-        complete: Which texts these are.
     """
 
     side: str
@@ -80,7 +63,6 @@ class Trust:
     planted: int
     found: int
     false_alarms: float
-    complete: Complete
 
     @property
     def share_found(self) -> float:
@@ -89,24 +71,17 @@ class Trust:
 
     @property
     def is_low(self) -> bool:
-        """Whether it finds so little here, beyond false alarms, that it does not count.
-
-        Where it flags nearly all outputs anyway, nobody can tell.
-        """
-        return self._flags_nearly_all or self.share_found - self.false_alarms < MIN_GAIN
+        """Whether it finds so little here, beyond false alarms, that it does not count."""
+        return bool(self.warning)
 
     @property
     def warning(self) -> str:
-        """Why nobody should go by it on this text; empty if it is not :attr:`is_low`."""
-        if not self.is_low:
-            return ""
-        if self._flags_nearly_all:  # the outputs may well have these errors
+        """Why nobody should go by it on this text; empty if it finds enough."""
+        if self.planted < MIN_UNFLAGGED * self.segments:  # the outputs may well have these errors
             return "it flags so many that this text cannot tell errors from false alarms"
-        return "it finds so little that its flags say little about this text"
-
-    @property
-    def _flags_nearly_all(self) -> bool:
-        return self.planted < MIN_UNFLAGGED * self.segments
+        if self.share_found - self.false_alarms < MIN_GAIN:
+            return "it finds so little that its flags say little about this text"
+        return ""
 
     @property
     def finds(self) -> str:
@@ -117,9 +92,8 @@ class Trust:
         return f"finds {about}{of} planted {errors} here ({self.found} of {self.planted})"
 
     def __str__(self) -> str:
-        false_alarms = share_in_words(self.false_alarms)
-        of_complete = f"of {_COMPLETE[self.complete]} it flags {false_alarms}"
-        return "; ".join(filter(None, [f"this model {self.finds}", of_complete, self.warning]))
+        flags = f"of complete text it flags {share_in_words(self.false_alarms)}"
+        return "; ".join(filter(None, [f"this model {self.finds}", flags, self.warning]))
 
 
 def share_in_words(share: float) -> str:
@@ -140,70 +114,52 @@ def share_in_words(share: float) -> str:
 
 def estimate_recall(
     finder: OmissionFinder, rows: Sequence[Row], segments: int = SEGMENTS, seed: int = 0
-) -> Trust:
-    """Plant errors in some segments that are not flagged, and count what a finder finds.
+) -> Trust | None:
+    """Plant errors in some outputs that are not flagged, and count what a finder finds.
 
     Args:
-        finder: The finder that scored the text, adapted to it.
+        finder: The finder that scored the text.
         rows: The text, or a part of it.
         segments: Number of segments to plant errors in.
         seed: Seed of the segments, and of the errors.
 
+    Returns:
+        What it finds; None if no segment is long enough for an error.
+
     Raises:
-        DataError: No segment is long enough for an error; no source.
         AlignerError: The aligner failed.
     """
-    of_references = bool(rows and rows[0].references and not finder.scorer.referenced)
-    texts, generators = [], []
-    # Segments, outputs and errors are drawn by their texts, so that their order does not matter.
-    drawn = sorted(
-        ((_generator(row, seed), row) for row in rows), key=lambda item: item[0].random()
-    )
-    for generator, whole in drawn:
-        row = _row_of_one(whole, finder, generator, of_references=of_references)
-        tokens, words = finder.scorer.aligner.tokenizer(row.hypotheses[0]), _words(row)[0]
+    # Outputs and errors are drawn by their texts, so neither their order nor copies matter.
+    texts = {}
+    for row in rows:
+        generator = _generator(row, seed)
+        output = generator.choice(sorted(row.hypotheses, key=segment_text))
+        references = row.references if finder.model.referenced else ()
+        one = Row((output,), references, row.source)
+        texts[segment_text(row.source or ""), segment_text(output)] = (generator, one)
+    drawn = []
+    for _, generator, row in sorted(
+        ((g.random(), g, row) for g, row in texts.values()), key=itemgetter(0)
+    ):
+        tokens, words = finder.model.aligner.tokenizer(row.hypotheses[0]), _words(row)[0]
         # Words by the tokeniser count for the time, and those between spaces for the error.
         if min(len(tokens), len(words)) >= _MIN_PHRASE + MIN_KEPT and len(tokens) <= MAX_LENGTH:
-            texts.append(row)
-            generators.append(generator)
-        if len(texts) == segments:
+            drawn.append((generator, row))
+        if len(drawn) == segments:
             break
-    pairs = []
-    for number, (row, generator) in enumerate(zip(texts, generators, strict=True)):
-        text = _corrupt(number, texts, finder.scorer.side, generator)
+    pairs, several = [], [row for _, row in drawn]
+    for number, (generator, row) in enumerate(drawn):
+        text = _corrupt(number, several, finder.model.side, generator)
         if text is not None:
             pairs.append((row, row._replace(hypotheses=(text,))))
     if not pairs:
-        raise DataError("no segment is long enough to plant an error in it")
-    finder = copy(finder)
-    # Each row has one output, and beside it only the peers that are used.
-    finder.scorer = replace(finder.scorer, outliers=())
-    finder = finder.adapt_to_sample(sample_of(texts))
-    before = list(finder.find(row for row, _ in pairs))
-    clean = [pair for pair, was in zip(pairs, before, strict=True) if not was.is_flagged]
-    after = finder.find(planted for _, planted in clean)
-    found = sum(segment.is_flagged for segment in after)
-    if of_references:
-        complete: Complete = "references"
-        of_complete = before
-    else:
-        complete = "others"
-        of_complete = [
-            segment
-            for (row, _), segment in zip(pairs, before, strict=True)
-            if finder.compares and _is_as_long(segment, row, finder)
-        ]
-    if of_complete:
-        false_alarms = sum(segment.is_flagged for segment in of_complete) / len(of_complete)
-    else:
-        complete, false_alarms = "model", finder.adaptations[0].false_alarms
-    return Trust(finder.scorer.side, len(pairs), len(clean), found, false_alarms, complete)
-
-
-def _is_as_long(found: FoundSegment, row: Row, finder: OmissionFinder) -> bool:
-    """Whether an output is as long as the median of the others, and has no output error."""
-    usual = median(len(finder.scorer.aligner.tokenizer(text)) for text in row.peers)
-    return found.target_length >= usual and not found.is_certain
+        return None
+    finder = finder.adapt_to_sample(sample_of(several))
+    before = finder.find(row for row, _ in pairs)
+    clean = [planted for (_, planted), was in zip(pairs, before, strict=True) if not was.is_flagged]
+    found = sum(segment.is_flagged for segment in finder.find(clean))
+    false_alarms = finder.nulls[0].false_alarms
+    return Trust(finder.model.side, len(pairs), len(clean), found, false_alarms)
 
 
 def estimate_recalls(result: Result) -> dict[str, Trust]:
@@ -214,13 +170,13 @@ def estimate_recalls(result: Result) -> dict[str, Trust]:
     Raises:
         AlignerError: The aligner failed.
     """
-    found = {}
     rows = result.texts.sample.rows if result.texts else ()
-    for name, metric in result.fitted.items():
-        if isinstance(metric, FittedFlags):
-            with suppress(DataError):
-                found[name] = estimate_recall(metric.finder, rows)
-    return found
+    estimates = {
+        name: estimate_recall(metric.finder, rows)
+        for name, metric in result.fitted.items()
+        if isinstance(metric, FittedFinder)
+    }
+    return {name: trust for name, trust in estimates.items() if trust}
 
 
 def trust_sentences(result: Result, trust: Mapping[str, Trust]) -> list[str]:
@@ -230,19 +186,8 @@ def trust_sentences(result: Result, trust: Mapping[str, Trust]) -> list[str]:
 
 def _generator(row: Row, seed: int) -> Random:
     """Random numbers of a segment, whatever the order of its outputs."""
-    texts = sorted(map(segment_text, row.hypotheses + row.peers))
+    texts = sorted(map(segment_text, row.hypotheses))
     return Random(f"{seed} {segment_text(row.source or '')} {texts}")  # noqa: S311 (not for secrets)
-
-
-def _row_of_one(row: Row, finder: OmissionFinder, generator: Random, *, of_references: bool) -> Row:
-    """A row with one text in which to plant an error, and the peers that the finder uses."""
-    outputs = row.hypotheses + row.peers
-    by_text = sorted(range(len(row.hypotheses)), key=lambda n: segment_text(outputs[n]))
-    number = generator.choice(by_text)
-    text = row.nonblank_references[0] if of_references else outputs[number]
-    references = row.references if finder.scorer.referenced else ()
-    peers = tuple(outputs[index] for index in finder.scorer.peers_used(number, row))
-    return Row((text,), references, row.source, peers)
 
 
 def _corrupt(number: int, texts: Sequence[Row], side: str, generator: Random) -> str | None:

@@ -22,13 +22,14 @@ from areas import Areas, Found, by_case, case_differences, score_differences
 from corpora import SCORED, Corpus, Translator, load_corpora, train
 from documents import document_tables
 from figure import pictures
-from flags import false_alarms, labelled_tables
+from flags import false_alarms, line_lengths
 from gates import gates_table
 from intervals import intervals_table, least_held
 from loops import loop_tables
 from named import clean_text, planted_errors, untranslated
 from padding import padding_tables
 from peers import peer_tables, people_areas
+from people import people_tables
 from questions import RIGHT, when_it_misleads, which_score
 from repetitions import repetition_areas
 from scores import Spoilt
@@ -117,11 +118,12 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "parts": parts_table(every),
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
-        "gates": gates_table(corpora[0]),
+        "gates": gates_table("captions", corpora[0].training, corpora[0].test),
+        "line_lengths": line_lengths("captions", corpora[0].training, corpora[0].test),
         "intervals": intervals_table(data, corpora[0]),
         "untranslated": untranslated(data, corpora[0]),
         **people_areas(data, corpora[0]),
-        **labelled_tables(data, corpora[0]),
+        **people_tables(data),
         **known_truth(data, corpora[0]),
         **padding_tables(corpora[0]),
         **loop_tables(data),

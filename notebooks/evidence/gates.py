@@ -1,84 +1,86 @@
-"""How often ``omissions --fail-above`` closes on captions of which a known share is cut short."""
+"""What ``omissions --fail-above`` estimates where a known share of the outputs is broken."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from corpora import Corpus, train
+from corpora import Pairs, train
 
-from coverage_eval.core.batches import Row
-from coverage_eval.coverage.null_scores import error_probabilities, estimate_share
-from coverage_eval.coverage.omission_finder import CERTAIN, FoundSegment, OmissionFinder
+from coverage_eval.coverage.null_scores import estimate_share
+from coverage_eval.coverage.omission_finder import OmissionFinder
 
 LIMIT = 0.02
 """The share of outputs that may have an error."""
 
-SHARES = (0.0, 0.02, 0.03, 0.05)
-"""Shares of the captions that are cut short."""
+SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
+"""Shares of the outputs that are broken."""
 
 OUTPUTS = 1000
-DRAWS = 100
+DRAWS = 20
 
-KEPT: Mapping[str, Callable[[int], int]] = {
-    "a third": lambda words: words - words // 3,
-    "half": lambda words: (words + 1) // 2,
+Break = Callable[[str, str], str]
+
+
+def _kept(words: Callable[[int], int], _: str, target: str) -> str:
+    split = target.split()
+    return " ".join(split[: words(len(split))])
+
+
+def _without_middle(_: str, target: str) -> str:
+    split = target.split()
+    start = len(split) // 3
+    return " ".join(split[:start] + split[start + max(1, len(split) // 3) :])
+
+
+BROKEN: Mapping[str, Break] = {
+    "all (empty)": lambda source, target: "",  # noqa: ARG005
+    "all (a copy of the source)": lambda source, target: source,  # noqa: ARG005
+    "half": partial(_kept, lambda n: (n + 1) // 2),
+    "a third": partial(_kept, lambda n: n - n // 3),
+    "a third, in the middle": _without_middle,
 }
-"""What is cut off, and how many words of so many stay."""
+"""What is left out of a broken output."""
 
 
-def gates_table(corpus: Corpus) -> pd.DataFrame:
-    """The mean estimate, and how many gates close, by share and by what is cut off."""
-    with train(corpus.training) as aligner:
-        finder = OmissionFinder(aligner).adapt_to(corpus.test)
-        whole, *cut = (
-            list(finder.find(_cut(corpus, words))) for words in (lambda n: n, *KEPT.values())
-        )
+def gates_table(name: str, training: Pairs, test: Pairs) -> pd.DataFrame:
+    """The mean estimate, and how many gates close, by share and by what is left out."""
     rows = []
-    for what, short in zip(KEPT, cut, strict=True):
-        for share in SHARES:
-            drawn = [_estimate(finder, whole, short, share, seed) for seed in range(DRAWS)]
-            estimates, closed = zip(*drawn, strict=True)
-            rows.append({
-                "left out": what,
-                "captions cut short %": 100 * share,
-                "estimate %": 100 * np.mean(estimates),
-                "gates closed %": 100 * np.mean(closed),
-            })  # fmt: skip
+    with train(training) as aligner:
+        finder = OmissionFinder(aligner)
+        for what, broken in BROKEN.items():
+            for share in SHARES:
+                found = [_estimate(finder, test, broken, share, seed) for seed in range(DRAWS)]
+                estimates, closed = zip(*found, strict=True)
+                rows.append({
+                    "text": name,
+                    "left out": what,
+                    "outputs broken %": 100 * share,
+                    "estimate %": 100 * np.mean(estimates),
+                    "gates closed %": 100 * np.mean(closed),
+                })  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _cut(corpus: Corpus, kept: Callable[[int], int]) -> list[Row]:
-    """The test set, of whose references so many words are kept."""
-    return [
-        Row((" ".join(words[: kept(len(words))]),), (), source)
-        for source, reference in corpus.test
-        if (words := reference.split())
-    ]
-
-
 def _estimate(
-    finder: OmissionFinder,
-    whole: Sequence[FoundSegment],
-    short: Sequence[FoundSegment],
-    share: float,
-    seed: int,
+    finder: OmissionFinder, test: Pairs, broken: Break, share: float, seed: int
 ) -> tuple[float, bool]:
-    """The estimate of a file of captions, and whether its gate closes.
-
-    A caption's strength is the same in every file, so the file adapts the probabilities alone.
-    """
+    """The estimate of a file of outputs, and whether its gate closes."""
     generator = np.random.default_rng(seed)
-    chosen = generator.permutation(len(whole))[:OUTPUTS]
-    cut = round(share * len(chosen))
-    found = [short[i] for i in chosen[:cut]] + [whole[i] for i in chosen[cut:]]
-    strengths = np.array([segment.strength for segment in found])
-    lengths = np.array([len(segment.losses) for segment in found])
-    adapted = finder.scorer.null.adapt(strengths, lengths)
-    probabilities = error_probabilities(adapted.null.p_values(strengths, lengths), adapted.share)
-    is_certain = np.array([segment.is_certain for segment in found])
+    chosen = generator.permutation(len(test))[:OUTPUTS]
+    number = round(share * len(chosen))
+    pairs = [
+        (test[n][0], broken(*test[n]) if place < number else test[n][1])
+        for place, n in enumerate(chosen)
+    ]
+    adapted = finder.adapt_to(pairs)
+    found = list(adapted.check(pairs))
     estimate = estimate_share(
-        np.minimum(probabilities, CERTAIN), is_certain, LIMIT, adapted.complete
+        np.array([one.probability for one in found]),
+        np.array([one.is_certain for one in found]),
+        adapted.nulls[0],
+        LIMIT,
     )
     return estimate.estimate, estimate.is_above

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from corpora import Corpus, train
-from flags import LABELLED
 from peers import RUNS
+from people import LABELLED
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Texts
@@ -81,7 +81,7 @@ def least_held(table: pd.DataFrame) -> pd.DataFrame:
 def populations(data: Path, captions: Corpus, aligner: ModelAligner) -> Iterator[Population]:
     """Every score of the kept outputs, and those of WMT23 that need no model, if it is there."""
     of_aligner: dict[str, Metric] = {"DROP": DROP(aligner), "soft DROP": SoftDROP(aligner)}
-    omissions = Omissions(aligner, peers=0, referenced=False)
+    omissions = Omissions(aligner, referenced=False)
     of_text: dict[str, Metric] = {"REP": REP(), "BLEU": BLEU(), "chrF": CHRF()}
     for name in OUTPUTS:
         output = list(read_segments(RUN / f"{name}.test.hyp.gz"))
@@ -90,11 +90,8 @@ def populations(data: Path, captions: Corpus, aligner: ModelAligner) -> Iterator
         texts = Texts.from_lists({name: output[: len(pairs)]}, references, sources)
         yield from _of_texts(name, texts, {**of_text, **of_aligner})
         alone = Texts.from_lists({name: output[: len(pairs)]}, None, sources)
-        result = count(alone, {"": omissions}, keep_texts=True)
-        flags = [bool(found.detail["reason"]) for found in result.explanations_of("")]
-        shares = np.stack([flags, np.ones(len(flags))], axis=1)
-        yield from _with_rarer_errors(name, "flagged segments", omissions, shares)
-        yield from _with_rarer_errors(name, "mean probability", omissions, result.statistics_of(""))
+        result = count(alone, {"": omissions})
+        yield from _with_rarer_errors(name, "omissions", omissions, result.statistics_of(""))
     file = data / LABELLED / "outputs.tsv"
     if file.exists():
         found = pd.read_csv(file, sep="\t", quoting=3, keep_default_na=False)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 from corpora import Corpus, Pairs
-from flags import labelled_texts
+from people import labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import ONE_SYSTEM, Row, Texts

@@ -12,21 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from areas import Areas, area, score_differences, with_interval
 from corpora import Corpus, train
-from flags import labelled_texts
 from numpy.typing import NDArray
+from people import labelled_texts
 from scores import Spoilt
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Batch, Row
 from coverage_eval.core.texts import read_segments
-from coverage_eval.coverage.coverage_losses import PEERS_SPREAD, SUM_SHARE
-from coverage_eval.coverage.null_scores import strongest_runs
+from coverage_eval.coverage.coverage_losses import PEERS_SPREAD, SUM_SHARE, strongest_runs
 from coverage_eval.coverage.omission_finder import OmissionFinder
 
 Floats = NDArray[np.float64]
@@ -74,28 +72,24 @@ class Output:
     batch: Batch
     labels: NDArray[np.bool_]
 
-    def area(self, finder: OmissionFinder) -> Areas:
-        """AUROC of a finder's scores."""
-        return area(self.labels, finder.scorer.score(self.batch).scores[0])
+    def area(self, finder: OmissionFinder, peers: int) -> Areas:
+        """AUROC of a finder's scores with so many peers."""
+        batch = Batch(_only(self.batch.rows, peers))
+        return area(self.labels, finder.model.score(batch).ranks[0])
 
-    def areas_of(self, finder: OmissionFinder) -> list[Areas]:
-        """AUROC for each way of :data:`AGREED` to combine the peers."""
-        return [self._area_of(finder, agree) for agree in AGREED.values()]
+    def areas_of(self, finder: OmissionFinder, peers: int) -> list[Areas]:
+        """AUROC for each way of :data:`AGREED` to combine so many peers."""
+        return [self._area_of(finder, peers, agree) for agree in AGREED.values()]
 
-    def _area_of(self, finder: OmissionFinder, agree: Callable[[Floats], Floats]) -> Areas:
-        scores, scorer = [], finder.scorer
-        units = [self.batch.get(request) for request in scorer.requests()]
-        for alone, *covered in zip(scorer.score(self.batch).scores[0], *units, strict=True):
-            score = alone
-            if scorer.peers:
-                losses = [
-                    agree(np.array(unit.outputs[1 : 1 + scorer.peers])) - unit.outputs[0]
-                    for unit in covered
-                ]
-                mean = np.mean(losses, axis=0) / PEERS_SPREAD
-                (best,) = strongest_runs(mean, np.array([len(mean)]), scorer.constants.penalty)
-                score = best + SUM_SHARE * np.maximum(0.0, mean).sum()
-            scores.append(score)
+    def _area_of(
+        self, finder: OmissionFinder, peers: int, agree: Callable[[Floats], Floats]
+    ) -> Areas:
+        scores, model = [], finder.model
+        for covered in zip(*(self.batch.get(request) for request in model.requests()), strict=True):
+            losses = [agree(np.array(u.outputs[1 : 1 + peers])) - u.outputs[0] for u in covered]
+            mean = np.mean(losses, axis=0) / PEERS_SPREAD
+            (best,) = strongest_runs(mean, np.array([len(mean)]), model.constants.penalty)
+            scores.append(best + SUM_SHARE * np.maximum(0.0, mean).sum())
         return area(self.labels, np.array(scores))
 
 
@@ -108,15 +102,15 @@ def peer_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame
         spoilt = list(_spoilt(_outputs(run, corpus), corpus))
         for count in COUNTS:
             numbers[run.name, count] = {
-                name: np.mean([texts.area(used) for texts in spoilt], axis=0)
+                name: np.mean([texts.area(used, count) for texts in spoilt], axis=0)
                 for name, used in (
-                    ("no reference", OmissionFinder(aligner, peers=count, referenced=False)),
-                    ("with reference", OmissionFinder(aligner, peers=count, referenced=True)),
+                    ("no reference", OmissionFinder(aligner)),
+                    ("with reference", OmissionFinder(aligner, referenced=True)),
                 )
             }
         for count in AGREED_OF:
-            used = OmissionFinder(aligner, peers=count)
-            areas = np.mean([texts.areas_of(used) for texts in spoilt], axis=0)
+            used = OmissionFinder(aligner)
+            areas = np.mean([texts.areas_of(used, count) for texts in spoilt], axis=0)
             ways[run.name, count] = dict(zip(AGREED, areas, strict=True))
     for found, counts in ((numbers, COUNTS), (ways, AGREED_OF)):
         for count in counts:
@@ -145,13 +139,14 @@ def peer_tables(corpus: Corpus, aligner: ModelAligner) -> dict[str, pd.DataFrame
 
 HUMAN = "refA"
 
-JUDGED_BY_PEOPLE: dict[str, dict[str, Any]] = {
-    "no reference": {},
-    "three other systems": {"peers": 3},
-    "all other systems": {"peers": 7},
-    "the reference": {"referenced": True},
-    "the reference and three other systems": {"referenced": True, "peers": 3},
+JUDGED_BY_PEOPLE: dict[str, tuple[int, bool]] = {
+    "no reference": (0, False),
+    "three other systems": (3, False),
+    "all other systems": (7, False),
+    "the reference": (0, True),
+    "the reference and three other systems": (3, True),
 }
+"""The number of peers, and whether the reference is used."""
 
 
 def people_areas(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
@@ -161,15 +156,16 @@ def people_areas(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
         return {}
     systems = {name: lines for name, lines in labelled.texts.items() if name != HUMAN}
     labels = labelled.labels[[name != HUMAN for name in labelled.texts]]
-    batches = [
+    texts = [
         _with_peers(systems, name, zip(labelled.sources, labelled.texts[HUMAN], strict=True))
         for name in systems
     ]
     areas = {}
     with train(captions.flipped().training, tokenize="13a") as aligner:
-        for name, options in JUDGED_BY_PEOPLE.items():
-            finder = OmissionFinder(aligner, **options)
-            scores = [finder.scorer.score(Batch(rows)).scores[0] for rows in batches]
+        for name, (peers, referenced) in JUDGED_BY_PEOPLE.items():
+            finder = OmissionFinder(aligner, referenced=referenced)
+            batches = [Batch(_only(rows, peers)) for rows in texts]
+            scores = [finder.model.score(batch).ranks[0] for batch in batches]
             areas[name] = area(labels, np.array(scores))
     return {
         "people_areas": pd.DataFrame([
@@ -179,6 +175,10 @@ def people_areas(data: Path, captions: Corpus) -> dict[str, pd.DataFrame]:
             for name, found in areas.items()
         ])
     }  # fmt: skip
+
+
+def _only(rows: Sequence[Row], peers: int) -> list[Row]:
+    return [row._replace(peers=row.peers[:peers]) for row in rows]
 
 
 def _with_peers(

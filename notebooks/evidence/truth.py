@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pandas as pd
 from corpora import Corpus, Translator, train
-from flags import Flags, labelled_texts
+from people import Flags, labelled_texts
 
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.comparison.compare import compare

@@ -180,7 +180,7 @@ def test_a_model_that_was_not_made_for_omissions_is_warned_of(run_cli, folder):
     line = "omissions a --src src --model model"
     said = typed(run_cli, folder, line)[1]
     assert said.startswith("coverage-eval: warning: the model was not made for omissions")
-    assert "train one with 'align train --prepare-for omissions', or give --ref or --peer" in said
+    assert "train one with 'align train --prepare-for omissions', or give --ref" in said
     refused = run_cli(*line.split(), "--strict", cwd=folder, check=False)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "the model was not made for omissions" in refused.stderr

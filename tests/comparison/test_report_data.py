@@ -291,25 +291,6 @@ def test_words_that_the_model_does_not_know_are_no_examples():
         assert find_examples(made, 20)["a"].segment == 20
 
 
-@pytest.mark.parametrize("has_references", [True, False])
-def test_a_list_says_when_other_outputs_decide_what_is_flagged(
-    finder, demonstration, has_references
-):
-    sources, targets = (
-        [*ce.read_segments(demonstration / name)][:40] for name in ("test.de", "test.en")
-    )
-    words = [line.split() for line in targets]
-    systems = {f"s{n}": [" ".join(line[:n] + line[n + 1 :]) for line in words] for n in range(4)}
-    with ce.Aligner.load(finder) as aligner:
-        found = ce.compare(
-            systems, targets if has_references else None, sources, aligner,
-            metrics=["omissions"], resamples=0,
-        )  # fmt: skip
-        (metric,) = read_blocks(make_report(found).html)["contents"]["metrics"]
-    assert metric["figure"] == "strength"
-    assert metric["rule"].startswith("a strength above ") != has_references
-
-
 def test_lost_coverage_of_half_is_marked():
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(200, seed=5)]
     sources, references = map(list, zip(*pairs[:20], strict=True))

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.coverage.null_scores import WordRun, best_run, disjoint_runs
-from coverage_eval.coverage.omission_model import NormalCoverage
+from coverage_eval.coverage.coverage_losses import (
+    NormalCoverage,
+    WordRun,
+    best_run,
+    disjoint_runs,
+)
 
 segments = st.lists(
     st.lists(st.tuples(st.sampled_from("abcdefé\ud800"), st.floats(0, 1)), max_size=6), min_size=1

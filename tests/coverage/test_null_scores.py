@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Row
+from coverage_eval.coverage.coverage_losses import best_run, strongest_runs
 from coverage_eval.coverage.null_scores import (
+    AdaptedNull,
     NullScores,
-    best_run,
+    are_flagged,
     error_probabilities,
     estimate_share,
+    fit_quantile,
     fit_share,
-    p_value_of,
-    strongest_runs,
 )
 from coverage_eval.coverage.omission_finder import OmissionFinder
 from tests.coverage.conftest import TRAINING
@@ -35,7 +36,12 @@ def measured(texts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return strongest_runs(np.concatenate(texts), sizes, 0.0), sizes.astype(float)
 
 
-NULL = NullScores.learn(*measured(walks(3000, 1)))
+def learnt(texts: list[np.ndarray]) -> NullScores:
+    strengths, sizes = measured(texts)
+    return NullScores.learn(strengths, strengths, sizes)
+
+
+NULL = learnt(walks(3000, 1))
 
 
 def test_the_decay_is_that_of_karlin_and_altschul():
@@ -65,8 +71,11 @@ def test_stronger_runs_are_rarer_and_more_probably_errors(asked, p_value):
     assert (NULL.p_values(strengths, lengths + 1) >= p_values).all()
     order = np.argsort(p_values)
     assert (np.diff(error_probabilities(p_values, 0.05)[order]) <= 1e-12).all()
-    strength = NULL.min_strength(p_value, int(lengths[0]))
-    assert NULL.p_values(np.array([strength + 1e-6]), lengths[:1]) <= p_value + 1e-6
+    adapted = AdaptedNull(**vars(NULL), share=p_value * 0.9)
+    strength = adapted.min_strength(int(lengths[0]))
+    assert adapted.probabilities(np.array([strength + 1e-6]), lengths[:1]) >= 0.5 - 1e-6
+    if strength > 1e-3:
+        assert adapted.probabilities(np.array([strength - 1e-3]), lengths[:1]) < 0.5
 
 
 def test_another_text_is_judged_by_its_own_bulk():
@@ -79,7 +88,7 @@ def test_another_text_is_judged_by_its_own_bulk():
     twice = np.maximum.reduceat(strengths, np.arange(0, len(strengths), 2))
     lengths = lengths[::2]
     assert 1.3 < NULL.adapt(twice, lengths).factor < 3
-    assert NULL.adapt(strengths[:49], np.ones(49)).null == NULL  # too few segments
+    assert NULL.adapt(strengths[:49], np.ones(49)) == AdaptedNull(**vars(NULL))  # too few segments
 
 
 def test_the_share_of_errors_is_that_of_the_text():
@@ -90,9 +99,8 @@ def test_the_share_of_errors_is_that_of_the_text():
             one[: max(4, len(one) // 3)] = 4.0
         adapted = NULL.adapt(*measured(texts))
         assert 1 / every < adapted.share < 2.2 / every
-        p_values = adapted.null.p_values(*measured(texts))
         wrong = np.arange(2000) % every == 0
-        probabilities = error_probabilities(p_values, adapted.share)
+        probabilities = adapted.probabilities(*measured(texts))
         assert probabilities[wrong].mean() > 0.8
         assert probabilities[~wrong].mean() < 0.3
     assert NULL.adapt(*measured(walks(2000, 5))).share < 0.02
@@ -103,7 +111,7 @@ def test_a_text_full_of_omissions_does_not_hide_them():
     for one in texts:
         one[: len(one) // 2] = 3.0
     strengths, lengths = measured(texts)
-    assert np.mean(NULL.adapt(strengths, lengths).null.p_values(strengths, lengths) <= 0.04) > 0.95
+    assert np.mean(NULL.adapt(strengths, lengths).p_values(strengths, lengths) <= 0.04) > 0.95
 
 
 @given(
@@ -124,13 +132,14 @@ def test_runs_of_many_segments_are_those_of_each(losses):
     assert strongest_runs(np.concatenate(losses), sizes, 0.25).tolist() == expected
 
 
-def test_the_p_value_of_a_probability_is_the_inverse():
-    for share in (0.005, 0.05, 0.6):
-        for probability in (0.2, 0.5, 0.9):
-            p_value = p_value_of(probability, share)
-            assert p_value == 1.0 or error_probabilities(
-                np.array([p_value]), share
-            ) == pytest.approx([probability])
+@pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9])
+def test_a_quantile_has_its_share_of_scores_below(quantile):
+    generator = np.random.default_rng(1)
+    lengths = generator.integers(1, 100, 2000)
+    scores = 1 + 0.2 * lengths + lengths * generator.uniform(0, 0.1, 2000)
+    start, slope = fit_quantile(lengths, scores, quantile)
+    assert slope == pytest.approx(0.2 + 0.1 * quantile, abs=0.01)
+    assert np.mean(scores <= start + slope * lengths) == pytest.approx(quantile, abs=0.01)
 
 
 @pytest.mark.parametrize("outputs", [30, 100, 1000])
@@ -138,37 +147,44 @@ def test_the_p_value_of_a_probability_is_the_inverse():
 def test_a_gate_stays_open_for_complete_text(outputs, limit):
     """P-values of complete text are even; at most one file in twenty closes it by chance."""
     generator, closed = np.random.default_rng(1), 0
-    complete = NullScores(0.2, 1.7).complete_probability(outputs)
     for _ in range(200):
         p_values = generator.uniform(size=outputs)
-        probabilities = error_probabilities(p_values, fit_share(p_values, outputs))
+        null = AdaptedNull(0.2, 1.7, share=fit_share(p_values))
+        probabilities = error_probabilities(p_values, null.share)
         certain = np.zeros(outputs, dtype=bool)
-        closed += estimate_share(probabilities, certain, limit, complete).is_above
+        closed += estimate_share(probabilities, certain, null, limit).is_above
     assert closed <= 10
 
 
-def test_a_gate_estimates_the_share_of_errors():
-    """Errors that are plain are counted, and the mean of complete text is subtracted."""
+@pytest.mark.parametrize("certain", [0, 10, 50])
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1])
+def test_a_gate_estimates_the_share_of_errors(share, certain):
+    """Plain errors are counted once, and certain ones exactly."""
     generator = np.random.default_rng(1)
-    nobody = np.zeros(1000, dtype=bool)
-    complete = NullScores(0.2, 1.7).complete_probability(1000)
-    for share in (0.03, 0.05):
-        p_values = generator.uniform(size=1000)
-        p_values[: round(1000 * share)] = 1e-6
-        probabilities = error_probabilities(p_values, fit_share(p_values, 1000))
-        found = estimate_share(probabilities, nobody, 0.02, complete)
-        assert share < found.estimate < 3 * share
-        assert found.is_above
-        assert not found.has_too_many_certain
-        assert not estimate_share(probabilities, nobody, 0.2, complete).is_above
+    p_values = generator.uniform(size=1000)
+    p_values[: round(1000 * share)] = 1e-6
+    null = AdaptedNull(0.2, 1.7, share=fit_share(p_values))
+    probabilities = np.concatenate([error_probabilities(p_values, null.share), np.ones(certain)])
+    found = estimate_share(probabilities, np.arange(1000 + certain) >= 1000, null, limit=0.2)
+    expected = (1000 * share + certain) / (1000 + certain)
+    assert found.estimate == pytest.approx(expected, rel=1 / 4)
+    assert found.certain == certain
+    assert not found.is_above
 
 
-def test_errors_that_are_certain_close_a_gate_by_themselves():
-    clean, certain = np.full(100, 0.01), np.arange(100) < 3
-    found = estimate_share(clean, certain, 0.02, 0.01)
-    assert (found.certain, found.has_too_many_certain, found.is_above) == (3, True, True)
-    assert not estimate_share(clean, certain, 0.03, 0.01).has_too_many_certain
-    assert not estimate_share(np.array([]), np.array([], dtype=bool), 0.0, 0.01).is_above
+def test_certain_errors_close_a_gate_by_themselves():
+    clean, certain, null = np.full(100, 0.01), np.arange(100) < 3, AdaptedNull(0.2, 1.7)
+    found = estimate_share(clean, certain, null, 0.02)
+    assert (found.certain, found.estimate) == (3, 0.03)
+    assert found.has_too_many_certain
+    assert found.is_above
+    assert not estimate_share(clean, certain, null, 0.03).has_too_many_certain
+    assert not estimate_share(np.array([]), np.array([], dtype=bool), null, 0.0).is_above
+
+
+def test_a_flag_is_an_even_chance_or_a_certain_error():
+    probabilities, certain = np.array([0.49, 0.5, 0.1]), np.array([False, False, True])
+    assert are_flagged(probabilities, certain).tolist() == [False, True, True]
 
 
 @pytest.mark.slow
@@ -192,13 +208,13 @@ def test_complete_translations_are_rarely_flagged(special):
 
 
 def test_a_model_keeps_what_complete_translations_score(special, plain):
-    finder = OmissionFinder(special, peers=2)
-    learnt = finder.scorer.model.nulls
-    assert finder.scorer.null == learnt["alone"] == OmissionFinder(special).scorer.null
-    assert OmissionFinder(special, referenced=True).scorer.null == learnt["references"]
-    assert finder.scorer.null.longest >= 200
-    scorer = OmissionFinder(plain).scorer
-    assert scorer.null == scorer.constants.null
+    model = OmissionFinder(special).model
+    assert model.null == model.nulls["alone"]
+    assert OmissionFinder(special, referenced=True).model.null == model.nulls["references"]
+    assert model.null.longest >= 200
+    assert model.null.usual[1] > 0
+    unprepared = OmissionFinder(plain).model
+    assert unprepared.null == unprepared.constants.null
 
 
 def test_a_short_training_text_teaches_no_distribution():
@@ -208,5 +224,5 @@ def test_a_short_training_text_teaches_no_distribution():
     with Aligner.train_pairs(pairs) as aligner:
         add_omission_data(aligner, lambda: pairs)
         finder = OmissionFinder(aligner)
-        assert finder.scorer.model.units[0].normal is not None
-        assert not finder.scorer.model.nulls
+        assert finder.model.is_prepared
+        assert not finder.model.nulls

@@ -12,8 +12,7 @@ import pytest
 from coverage_eval.align.aligner import ModelAligner
 from coverage_eval.core.batches import Row, Texts
 from coverage_eval.coverage.coverage_losses import PEER_WORDS_WEIGHT
-from coverage_eval.coverage.found_segments import FoundSegment
-from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.coverage.omission_finder import FoundSegment, OmissionFinder
 from coverage_eval.coverage.omissions import Additions, Omissions
 from tests.coverage.conftest import measured
 from tests.coverage.test_finder import auroc, cover_by_loops
@@ -48,7 +47,7 @@ def find(
     segments: int = len(TEST),
 ) -> list[FoundSegment]:
     """The findings in the first segments."""
-    finder = OmissionFinder(aligner, side, referenced=references is not None, peers=len(peers))
+    finder = OmissionFinder(aligner, side, referenced=references is not None)
     given = None if references is None else references[:segments]
     several = [peer[:segments] for peer in peers]
     return finder.find_texts(hypotheses[:segments], SOURCES[:segments], given, several)
@@ -94,7 +93,7 @@ def test_peers_find_more_than_normal_coverage(special):
     peered = [row._replace(peers=texts) for row, texts in zip(rows, peers, strict=True)]
     lost = [{1} if lacks else set() for lacks in LACKS]
     alone = auroc(OmissionFinder(special), rows, lost)
-    assert auroc(OmissionFinder(special, peers=3), peered, lost) > alone
+    assert auroc(OmissionFinder(special), peered, lost) > alone
 
 
 def test_systems_are_peers_of_each_other(special):
@@ -108,11 +107,11 @@ def test_systems_are_peers_of_each_other(special):
         for metric, side in (("omissions", "source"), ("additions", "target")):
             alone = find(special, peers, side=side, hypotheses=texts, segments=25)
             assert result.segment_scores(metric, name) == [one.score for one in alone]
-    assert "|expect:peers3|" in str(result.score("omissions").signature)
+    assert "|rank:peers3|" in str(result.score("omissions").signature)
     two = Texts.from_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)
     found = measured(two, omissions=Omissions(special))
     assert found.segment_scores("omissions") == [one.score for one in find(special, [])]
-    assert "expect" not in str(found.score("omissions").signature)
+    assert "rank" not in str(found.score("omissions").signature)
 
 
 def test_several_references_are_expected_on_average(special):

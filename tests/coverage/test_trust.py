@@ -12,9 +12,8 @@ import coverage_eval as ce
 from coverage_eval.comparison.report.html import make_report
 from coverage_eval.comparison.table import comparison_as_dict
 from coverage_eval.core.batches import Row, Texts
-from coverage_eval.core.errors import DataError
 from coverage_eval.coverage.omission_finder import OmissionFinder
-from coverage_eval.coverage.omissions import FittedFlags, Omissions
+from coverage_eval.coverage.omissions import FittedFinder, Omissions
 from coverage_eval.coverage.trust import (
     Trust,
     estimate_recall,
@@ -40,7 +39,6 @@ def test_planted_errors_are_found(special):
         assert found.segments == 60
         assert 50 < found.planted <= 60
         assert found.share_found > 0.5
-        assert found.complete == "model"
         assert found.false_alarms < 0.1
         assert not found.is_low
 
@@ -51,55 +49,45 @@ def test_a_text_whose_lines_do_not_match_is_not_believed(special):
     dataset = Texts.from_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
     result = measured(dataset, o=Omissions(special))
     fitted = result.fitted["o"]
-    assert isinstance(fitted, FittedFlags)
+    assert isinstance(fitted, FittedFinder)
     found = estimate_recall(fitted.finder, result.rows)
     assert found.is_low
 
 
-@pytest.mark.parametrize("peers", [0, 3])
-def test_what_outputs_lack_is_no_false_alarm(special, peers):
+def test_what_outputs_lack_is_no_false_alarm(special):
     """Of 150 outputs, 50 lose half of their words: errors go into the others."""
     texts = [str(row.hypotheses[0]) for row in ROWS]
     cut = [" ".join(text.split()[: len(text.split()) // 2]) for text in texts[:50]]
-    others = [damaged(texts, n, repeated=0.2) for n in range(peers)]
     rows = [
-        row._replace(hypotheses=(text,), peers=tuple(other[number] for other in others))
-        for number, (row, text) in enumerate(zip(ROWS, [*cut, *texts[50:]], strict=True))
+        row._replace(hypotheses=(text,))
+        for row, text in zip(ROWS, [*cut, *texts[50:]], strict=True)
     ]
-    found = estimate_recall(OmissionFinder(special, peers=peers), rows, segments=150)
+    found = estimate_recall(OmissionFinder(special), rows, segments=150)
+    assert found is not None
     assert found.segments - found.planted >= 30
     assert found.share_found > 0.5
     assert found.false_alarms < 0.1
-    assert found.complete == ("others" if peers else "model")
     assert not found.is_low
+    assert estimate_recall(OmissionFinder(special), rows * 2, segments=150) == found
 
 
-def test_references_are_used_where_there_are_any(special):
-    """Peers stay outputs; if the finder uses references, errors go into outputs."""
-    rows = [Row(("",), row.hypotheses, row.source) for row in ROWS]
-    found = estimate_recall(OmissionFinder(special), rows, segments=20)
-    assert found.complete == "references"
-    assert "; of the references it flags " in str(found)
-    with pytest.raises(DataError, match="no segment is long enough"):
-        estimate_recall(OmissionFinder(special, referenced=True), rows)
-    peered = [row._replace(peers=row.hypotheses) for row in ROWS]
-    found = estimate_recall(OmissionFinder(special, peers=1), peered, segments=20)
-    assert found.share_found > 0.5
+def test_without_a_long_segment_there_is_no_estimate(special):
+    assert estimate_recall(OmissionFinder(special), [Row(("a b",), (), "c d")]) is None
 
 
 def test_the_sentence_says_both_shares():
-    assert str(Trust("source", 52, 46, 15, 0.009, "model")) == (
+    assert str(Trust("source", 52, 46, 15, 0.009)) == (
         "this model finds about 1 in 3 planted omissions here (15 of 46); "
         "of complete text it flags about 1 in 100"
     )
-    assert str(Trust("target", 9, 9, 0, 0.0, "others")).startswith(
-        "this model finds none of the planted additions here (0 of 9); of outputs as long"
+    assert str(Trust("target", 9, 9, 0, 0.0)).startswith(
+        "this model finds none of the planted additions here (0 of 9); of complete"
     )
-    assert Trust("source", 0, 0, 0, 0.0, "model").is_low
-    assert "finds so little" in Trust("source", 50, 50, 3, 0.01, "model").warning
-    everywhere = Trust("source", 100, 10, 10, 0.01, "model")
+    assert Trust("source", 0, 0, 0, 0.0).is_low
+    assert "finds so little" in Trust("source", 50, 50, 3, 0.01).warning
+    everywhere = Trust("source", 100, 10, 10, 0.01)
     assert "cannot tell errors from false alarms" in everywhere.warning
-    assert not Trust("source", 100, 31, 31, 0.05, "model").warning
+    assert not Trust("source", 100, 31, 31, 0.05).warning
 
 
 def test_each_metric_that_flags_gets_an_estimate(special):
@@ -112,7 +100,7 @@ def test_each_metric_that_flags_gets_an_estimate(special):
     assert list(trust) == ["o"]
     (sentence,) = trust_sentences(result, trust)
     assert sentence.startswith("Omissions: this model finds ")
-    low = {"o": Trust("source", 10, 10, 1, 0.0, "model")}
+    low = {"o": Trust("source", 10, 10, 1, 0.0)}
     assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
     short = measured(Texts.from_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
     assert estimate_recalls(short) == {}
@@ -130,7 +118,7 @@ def test_a_doubtful_column_has_a_say_only_where_its_test_finds_a_difference(
     A column finds too little with less than a fifth of the errors beyond false alarms, or if it
     flags nearly all outputs anyway.
     """
-    trust = Trust("source", 100, planted, found, false_alarms, "model")
+    trust = Trust("source", 100, planted, found, false_alarms)
     assert trust.is_low == is_low
     texts = [str(row.hypotheses[0]) for row in ROWS]
     again = damaged(texts, 1, repeated=0.05)
@@ -177,8 +165,7 @@ def test_only_texts_in_which_something_was_planted_count(side, texts):
         finder.find = find
         rows = [Row((text,), (), "der hund sieht das alte haus") for text in texts]
         if side == "target" and len(set(texts)) == 1:
-            with pytest.raises(DataError, match="no segment is long enough"):
-                estimate_recall(finder, rows)
+            assert estimate_recall(finder, rows) is None
             return
         estimate_recall(finder, rows)
     before, after = (list(map(str.split, lines)) for lines in seen)

@@ -55,7 +55,7 @@ from coverage_eval.core.report import (
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.null_scores import estimate_share
-from coverage_eval.coverage.omissions import Additions, FittedFlags, Omissions
+from coverage_eval.coverage.omissions import Additions, FittedFinder, Omissions
 from coverage_eval.coverage.trust import estimate_recall
 from coverage_eval.outputs.output_errors import find_output_errors, is_certain
 
@@ -82,7 +82,7 @@ _NEEDS_MODEL = (
 @option(
     "--peer", "peers", multiple=True, metavar="FILE", type=TextType(),
     help="Rank segments by what this other system's output covers and HYP does not; give it once "
-    "for each system. Three or more decide flags without --ref.",
+    "for each system.",
 )  # fmt: skip
 @option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @option(
@@ -94,7 +94,7 @@ _NEEDS_MODEL = (
 @option(
     "--fail-above", type=Percentage(0, 100), metavar="PERCENT", group="Output",
     help="End with exit status 3 if more than this percentage of segments can be expected to have "
-    "an error, or have one for certain; and name them.",
+    "an error, or certainly have one; and name them.",
 )  # fmt: skip
 @model_option
 @source_option
@@ -120,26 +120,27 @@ def omissions(
     """Find source words that an output leaves out, or words that it adds.
 
     HYP is a file with one segment per line ('-' reads standard input; .gz and .zst files are
-    unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are more
-    likely wrong than not, the percentage that can be expected to have an omission, and the worst of
-    them; outputs that translate nothing, such as copies and refusals, count. With --sentence-level
-    it prints each segment's score and the spans of source words that are missing, with numbers of
-    words from 1; JSON has the characters of the line instead, from 0.
-    Lists of errors have other output errors, too.
+    unpacked), or a column of a table: out.jsonl:mt. The command prints how many segments are
+    flagged, the score and the worst segments. The score is the number of source words left
+    uncovered beyond what complete translations leave, per 100 source words; an output that
+    translates nothing, such as a copy or a refusal, leaves all its words uncovered. With
+    --sentence-level it prints each segment's strength, which ranks segments, and the spans of
+    source words that are missing, with numbers of words from 1; JSON has the characters of the line
+    instead, from 0.
 
-    Without --model, --keep, --reject and --fail-above go by output errors alone, such as empty
-    or untranslated outputs.
+    A segment is flagged if an omission is more likely than not, or if it certainly has an error,
+    such as being empty or untranslated. The probability follows from how few complete translations
+    of its length have a span of missing words as strong, and from how often that happens in the
+    text at hand. The model learns the first from its training text, and the text at hand adapts it:
+    most outputs are taken to be complete. Free translation, another domain than the model's, and
+    names left as they are look like omissions, too.
 
     Use a model that was made by 'align train --prepare-for omissions'. Other models find few
-    omissions unless there is a --ref or --peer. Outputs of other systems rank the segments better,
-    and three make flags surer, but an omission that all of them share is not found.
+    omissions unless there is a --ref. Outputs of other systems rank the segments better, but an
+    omission that all of them share is not found.
 
-    A segment is flagged if an omission is more likely than not; with three or more different peers
-    and no --ref, if its score is far above theirs. The probability follows from how few complete
-    translations of its length have a span of missing words as strong, and from how often that
-    happens in the text at hand. The model learns the first from its training text, and the text at
-    hand adapts it: most outputs are taken to be complete. Free translation, another domain than the
-    model's, and names left as they are look like omissions, too.
+    Without --model, --keep, --reject and --fail-above go by certain errors alone, such as empty or
+    untranslated outputs.
 
     With --unaligned, whole lines and passages that are missing come first, and --fail-above, --keep
     and --reject judge documents: by the percentage of the source's words in missing lines, or with
@@ -174,22 +175,26 @@ def omissions(
 
             test_set = cut(test_set, "none", aligner, progress=cutting)
             known += document_findings(test_set)
+        # First, because they say what the work and its figures are worth.
+        findings = check(test_set.sample, [metric], known=known)
+        refuse_fatal(findings, strict=strict)
+        warn(findings)
         result = count(
             test_set, {metric.presentation.name: metric}, keep_texts=True, progress=finding
         )
-    findings = check(test_set.sample, [metric], known=known)
     evidence = list(result.explanations_of(metric.presentation.name))
     reasons = [item.detail["reason"] for item in evidence]
     report = _report(result, output, reasons)
     cuts = test_set.documents.get(result.systems[0], ())
     if cuts:
         report = with_passages(report, cuts)
-    refuse_fatal(findings, strict=strict)
     report = with_findings(report, findings, model=unknown_words_of(test_set.sample, aligner))
     show(report, output, signatures=signature)
-    warn(findings)
     if trust:
-        _say_how_many_are_found(result)
+        (fitted,) = result.fitted.values()
+        assert isinstance(fitted, FittedFinder)
+        found = estimate_recall(fitted.finder, result.rows)
+        say(str(found) if found else "no segment is long enough to plant an error in it")
     if unaligned:
         gate_documents(cuts, fail_above, keep, reject, additions=additions)
         return
@@ -202,7 +207,7 @@ def omissions(
 
 
 def _report(result: Result, output: ScoreOutputOptions, reasons: Sequence[str]) -> Report:
-    """The segments if they were asked for, or how many are more likely wrong than not."""
+    """The segments if they were asked for, or how many are flagged."""
     if not output.by_segment:
         is_shown = output.output is None and sys.stdout.isatty()
         spare = get_terminal_size().columns - 80 if is_shown else 0
@@ -227,19 +232,18 @@ def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: flo
         fail_above: The percentage of segments that may have an error.
     """
     (fitted,) = result.fitted.values()
-    assert isinstance(fitted, FittedFlags)
+    assert isinstance(fitted, FittedFinder)
     share = estimate_share(
         np.array([item.probability for item in evidence]),
         np.array([item.detail["is_certain"][0] for item in evidence]),
+        fitted.finder.nulls[0],
         fail_above / 100,
-        fitted.finder.adaptations[0].complete,
     )
     bad = [number for number, item in enumerate(evidence, start=1) if item.detail["reason"]]
     listed = _count_kinds(evidence[number - 1].detail["reason"] for number in bad)
     message = (
-        f"{len(bad)} of {len(evidence)} segments are more likely wrong than not"
-        f"{f' ({listed})' if listed else ''}; estimate {100 * share.estimate:.1f}%, "
-        f"limit {fail_above:g}%"
+        f"{len(bad)} of {len(evidence)} segments are flagged{f' ({listed})' if listed else ''}; "
+        f"estimate of all with an error {100 * share.estimate:.1f}%, limit {fail_above:g}%"
     )
     if not share.is_above:
         is_unsure = share.estimate > fail_above / 100
@@ -247,7 +251,7 @@ def _close_gate(result: Result, evidence: Sequence[Explanation], fail_above: flo
         return
     why = "the estimate is above the limit"
     if share.has_too_many_certain:
-        why = f"{share.certain} of {len(evidence)} are wrong for certain"
+        why = f"{share.certain} of {len(evidence)} are certainly wrong"
         bad = [n for n, item in enumerate(evidence, start=1) if item.detail["is_certain"][0]]
     _fail(f"{message}; {why}", bad)
 
@@ -297,15 +301,8 @@ def _judge_without_model(
     say(message)
 
 
-def _say_how_many_are_found(result: Result) -> None:
-    """Say how many errors the metric would find if there were some."""
-    (fitted,) = result.fitted.values()
-    assert isinstance(fitted, FittedFlags)
-    say(str(estimate_recall(fitted.finder, result.rows)))
-
-
 def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: int) -> Report:
-    """How many segments are more likely wrong than not, and the strongest span of the worst.
+    """How many segments are flagged, and the strongest span of the worst.
 
     Args:
         result: The result of the evaluation.
@@ -330,12 +327,12 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
         return index + 1, _shortened(words, widths[0]), _shortened(written, widths[1])
 
     interval = score.interval
-    between = f" (95% interval {interval.low:.1f} to {interval.high:.1f})" if interval else ""
+    between = f" (95% interval {interval.low:.2f} to {interval.high:.2f})" if interval else ""
     flags = Table(
         (),
         [],
-        f"{len(bad)} of {len(reasons)} segments are more likely wrong than not; "
-        f"{score.metric} {score.score:.1f}{between}: {result.fitted[name].footnote}",
+        f"{len(bad)} of {len(reasons)} segments are flagged; {score.metric} "
+        f"{score.score:.2f}{between}: {result.fitted[name].footnote}",
         signatures=scores.signatures,
         formats=HUMAN_FORMATS,
     )
