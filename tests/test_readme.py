@@ -127,7 +127,7 @@ def test_the_ci_job_of_the_recipes_stops_a_worse_release(folder, run_cli):
     assert done.returncode == 3
     gate = json.loads((folder / "demo/coverage.json").read_text())["gate"]
     assert {item["metric"] for item in gate["worse"]} == {"DROP", "BLEU"}
-    assert "new is worse than released by DROP" in done.stderr
+    assert "new is worse than released: DROP" in done.stderr
     (folder / "demo/new.en").write_bytes((folder / "demo/careful.en").read_bytes())
     run_cli(*command, cwd=folder / "demo")
 

@@ -177,7 +177,7 @@ class AdaptedNull(NullScores):
     >>> null.probabilities(np.array([0.0, 4.0]), np.array([12, 12])).round(3)
     array([0.01 , 0.547])
     >>> round(null.min_strength(12), 2)
-    4.15
+    3.86
 
     Attributes:
         factor: What K was multiplied by.

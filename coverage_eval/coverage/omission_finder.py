@@ -93,6 +93,13 @@ SAMPLE_ROWS = 2000
 class FoundSegment:
     """What is found in an output of a segment.
 
+    >>> import coverage_eval as ce
+    >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
+    >>> with ce.Aligner.train(*pairs) as aligner:
+    ...     (found,) = ce.OmissionFinder(aligner).find_texts([""], ["ein haus"])
+    >>> found.is_certain
+    True
+
     Attributes:
         score: At least 0; greater if more seems to be missing. It ranks segments, by peers, too.
         uncovered: Words left uncovered beyond what complete translations leave, at least 0.

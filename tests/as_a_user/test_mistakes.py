@@ -97,8 +97,11 @@ def test_every_command_warns_of_a_blank_output(run_cli, folder):
             "drop src src --src ref --model model",
             "ref: the model knows its words",
         ),
-        ("rep shifted ref", "shifted: line N fits line N+1 of ref better"),
-        ("omissions shifted --src src --model model", "shifted: line N fits line N+1 of src"),
+        ("rep shifted ref", "shifted: all lines are 1 line early (line N fits line N+1 of ref)"),
+        (
+            "omissions shifted --src src --model model",
+            "shifted: all lines are 1 line early (line N fits line N+1 of src)",
+        ),
         ("align apply model ref src -o no.links", "swap source and target"),
     ],
 )

@@ -153,7 +153,7 @@ def test_segments_of_plain_files_have_all_their_texts(run_cli, tmp_path):
         (tmp_path / name).write_text(text)
     run_cli("rep", "hyp", "--ref", "ref", "--ref", "other", "--reject", "bad.jsonl", cwd=tmp_path)
     (row,) = read_lines(tmp_path / "bad.jsonl")
-    assert row.pop("reason") == f"REP: {row.pop('rep'):g}"
+    assert row.pop("reason") == f"REP: {row.pop('rep'):g}; loop: 'x' 2 times"
     assert row == {"segment": 2, "hypothesis": "x x", "reference": "x", "reference2": "x y"}
 
 
@@ -212,8 +212,9 @@ def test_the_order_of_keys_moves_no_value(run_cli, tmp_path):
         {"rep": "0.0", "hyp": "h", "ref": "r", "id": "3", "note": "n"},
     ]
     assert (
-        tmp_path / "r.tsv"
-    ).read_text() == "reason\trep\thyp\tref\tid\tnote\nREP: 200\t200.0\ta a\ta\t1\t\n"
+        (tmp_path / "r.tsv").read_text()
+        == "reason\trep\thyp\tref\tid\tnote\nREP: 200; loop: 'a' 2 times\t200.0\ta a\ta\t1\t\n"
+    )
 
 
 def test_a_column_called_like_a_score_stays_beside_it(run_cli, tmp_path):

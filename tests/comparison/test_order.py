@@ -186,7 +186,7 @@ def test_a_gate_that_cannot_close_is_refused(systems):
     texts = {f"s{n}": [" ".join(["a b"] * (n + 1))] * segments for n in range(systems)}
     for size, refused in ((segments, True), (segments + 2, False)):
         cut = {name: (lines * 2)[:size] for name, lines in texts.items()}
-        found = ce.compare(cut, ["a b"] * size, metrics=["rep"], resamples=10_000)
+        found = ce.compare(cut, ["a b c"] * size, metrics=["rep"], resamples=10_000)
         if refused:
             with pytest.raises(ValueError, match=f"{size} segments are too few to show a diff"):
                 find_worse(found, {"rep": 0.0})

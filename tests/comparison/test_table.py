@@ -11,7 +11,6 @@ import sacrebleu
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.choice import default_tokenizer, is_untokenised
 from coverage_eval.comparison.compare import compare
-from coverage_eval.comparison.segments import comparison_segments_report
 from coverage_eval.comparison.statements import unusable_systems
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import CorpusWarning
@@ -235,12 +234,3 @@ def test_bleu_of_many_sums_at_once_equals_sacrebleus_to_the_last_bit(smooth):
     assert BLEU(smooth=smooth).formula(rows.reshape(20, 30, -1)).tolist() == (
         np.reshape(expected, (20, 30)).tolist()
     )
-
-
-def test_a_right_segment_without_a_4_gram_is_undefined_and_not_the_worst():
-    references = ["( Applause )", "a red house on the hill"]
-    outputs = ["( Applause )", "a red mouse on the hill"]
-    found = compare({"a": outputs}, references, metrics=["bleu"], resamples=0)
-    assert found.result.segment_scores("bleu", "a")[0] is None
-    shown, *_ = comparison_segments_report(found, worst=1).tables
-    assert [row[0] for row in shown.rows] == [2]

@@ -85,7 +85,7 @@ def make_report(comparison: Comparison, **settings: Any) -> Page:
     >>> systems = {"good": ["a house"], "bad": ["a house house"]}
     >>> report = ce.make_report(ce.compare(systems, ["a house"], metrics=["rep"]))
     >>> report
-    <Page, 0.0 MB of HTML>
+    <Page, 0.1 MB of HTML>
 
     Its ``save`` writes the file.
 
