@@ -189,8 +189,6 @@ def attention_heatmaps_side_by_side(
         )
     ]
     (_, source, first), (_, other, second) = maps
-    for system, attention, (weights, _, _) in zip(systems, attentions, maps, strict=True):
-        warn_of_row_sums(system, _as_maps(attention, weights))
     if list(source) != list(other):
         raise DataError("the two maps have different source words; are they of one segment?")
     margin = fertility is not None if margin is None else margin
