@@ -131,8 +131,8 @@ def add_omission_data(
     chosen = islice(read(), 0, None, step)
     pairs = [(source.whole(first), target.whole(second)) for first, second in chosen]
     aligner.model.attach(STEMS, stems.model.save)
-    known = _of_words(aligner)
-    usual = [*pairs, *_cut_pairs(known, [pair for pair in pairs if all(pair)])]
+    known = of_words(aligner)
+    usual = [*pairs, *cut_pairs(known, [pair for pair in pairs if all(pair)])]
     stride = max(_HELD_OUT, -(-len(pairs) // _MAX_HELD_OUT))
     held_out = [pair for pair in pairs[::stride] if all(pair)]
     others = [pair for number, pair in enumerate(pairs) if number % stride]
@@ -142,10 +142,10 @@ def add_omission_data(
     for name, model, of_model in zip(("words", "stems"), (aligner, stems), of_models, strict=True):
         of_training, of_coverages = split_progress(of_model, 3.0, 2.0)
         form = {"tokenize": "none", "stem": model.tokenizer.stem}
-        known = _of_words(model)
+        known = of_words(model)
         blind = Aligner.train_pairs(others, **form, progress=of_training, **options)
         if model is aligner and texts:
-            texts += _cut_pairs(blind, held_out)
+            texts += cut_pairs(blind, held_out)
         for side in track(SIDES, of_coverages, len(SIDES)):
             normal = _learn_normal(known, usual, side)
             aligner.model.attach(
@@ -159,7 +159,7 @@ def add_omission_data(
             aligner.model.attach(NULL.format(side=side), partial(save_figures, figures))
 
 
-def _of_words(aligner: ModelAligner) -> ModelAligner:
+def of_words(aligner: ModelAligner) -> ModelAligner:
     """An aligner for text that is cut into words already."""
     known = copy(aligner)
     known.tokenizer = replace(aligner.tokenizer, name="none")
@@ -190,7 +190,7 @@ def _join_pairs(pairs: Sequence[TokenPair]) -> list[TokenPair]:
     return found
 
 
-def _cut_pairs(aligner: ModelAligner, pairs: Sequence[TokenPair]) -> list[TokenPair]:
+def cut_pairs(aligner: ModelAligner, pairs: Sequence[TokenPair]) -> list[TokenPair]:
     """The halves and quarters of pairs that can be cut there."""
     found: list[TokenPair] = []
     for _ in range(2):

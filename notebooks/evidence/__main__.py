@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 from areas import Areas, Found, by_case, case_differences, score_differences
-from corpora import SCORED, Corpus, Translator, load_corpora, train
+from corpora import SCORED, Corpus, Translator, demonstration_text, load_corpora, train
 from documents import document_tables
 from figure import pictures
 from flags import false_alarms, line_lengths
@@ -29,7 +29,7 @@ from loops import loop_tables
 from named import clean_text, planted_errors, untranslated
 from padding import padding_tables
 from peers import peer_tables, people_areas
-from people import people_tables
+from people import labels_table, people_tables
 from questions import RIGHT, when_it_misleads, which_score
 from repetitions import repetition_areas
 from scores import Spoilt
@@ -107,6 +107,7 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
     with ProcessPoolExecutor(len(corpora)) as pool:
         found, explored, repeated = zip(*pool.map(measure, corpora), strict=True)
     every = list(chain.from_iterable(explored))
+    texts = (demonstration_text(), ("captions", corpora[0].training, corpora[0].test))
     repetitions = {bed: areas for of_beds in repeated for bed, areas in of_beds.items()}
     return {
         **{
@@ -118,8 +119,8 @@ def measure_all(data: Path, max_rows: int | None) -> Tables:
         "parts": parts_table(every),
         "tuning": tuning_table(every),
         "clean": clean_text(data, corpora),
-        "gates": gates_table("captions", corpora[0].training, corpora[0].test),
-        "line_lengths": line_lengths("captions", corpora[0].training, corpora[0].test),
+        "gates": pd.concat([gates_table(*text) for text in texts]),
+        "line_lengths": pd.concat([line_lengths(*text) for text in texts]),
         "intervals": intervals_table(data, corpora[0]),
         "untranslated": untranslated(data, corpora[0]),
         **people_areas(data, corpora[0]),
@@ -134,7 +135,8 @@ def filled(tables: Path) -> str:
     """The page, with the figures of the tables in a folder."""
     found = _read(tables)
     more = {"intervals least": least_held(found["intervals"])}
-    return fill((HERE / "page.md").read_text(encoding="utf-8"), {**found, **more})
+    blocks = {"people's labels": labels_table(found["people_labels"])}
+    return fill((HERE / "page.md").read_text(encoding="utf-8"), {**found, **more}, **blocks)
 
 
 def _read(tables: Path) -> Tables:

@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import coverage_eval
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Row
 from coverage_eval.core.texts import read_segments
@@ -92,6 +93,14 @@ def load_corpora(data: Path, max_rows: int | None = None) -> list[Corpus]:
         limit = None if max_rows is None else len(training) // 10
         found.append(Corpus(name, training[:limit], test[:max_rows], limit is not None))
     return found
+
+
+def demonstration_text() -> tuple[str, Pairs, Pairs]:
+    """The demonstration's name, training pairs and test pairs."""
+    folder = Path(coverage_eval.__path__[0]) / "demo"
+    return "demonstration", *(
+        _pairs(folder, [name], "de.gz", "en.gz") for name in ("train", "test")
+    )
 
 
 class Translator:

@@ -17,6 +17,7 @@ from scores import Spoilt
 
 from coverage_eval.align.aligner import Aligner, ModelAligner
 from coverage_eval.core.batches import Row
+from coverage_eval.coverage.training import cut_pairs, of_words
 from fast_align_wrapper import Posterior
 from fast_align_wrapper.model import DIRECTIONS
 
@@ -136,17 +137,24 @@ def make_bed(
         for lines in outputs
     ]
     training = sampled(corpus.training, min(pairs, len(corpus.training)))
-    measured = {name: _measure_unit(options, training, texts) for name, options in UNITS.items()}
+    split = [(source.split(), target.split()) for source, target in training]
+    usual = [*split, *cut_pairs(of_words(aligner), [pair for pair in split if all(pair)])]
+    measured = {
+        name: _measure_unit(options, training, usual, texts) for name, options in UNITS.items()
+    }
     return Bed(np.array(labels), np.array(lengths, dtype=float), measured)
 
 
 def _measure_unit(
-    options: Mapping[str, Any], training: Sequence[tuple[str, str]], texts: Sequence[Row]
+    options: Mapping[str, Any],
+    training: Sequence[tuple[str, str]],
+    usual: Sequence[tuple[Sequence[str], Sequence[str]]],
+    texts: Sequence[Row],
 ) -> Measured:
     with Aligner.train_pairs(training, **options) as aligner:
         normal = _NormalCoverages(
             (words, found)
-            for words, (found,) in _cover(aligner, (Row((t,), (), s) for s, t in training))
+            for words, (found,) in _cover(aligner, (Row((t,), (), s) for s, t in usual))
         )
         rows = list(_cover(aligner, texts))
     longest = max(len(words) for words, _ in rows)

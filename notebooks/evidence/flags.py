@@ -26,8 +26,8 @@ TEXTS = 600
 LEFT_OUT = 4
 """Words that are left out in a row."""
 
-LINES_SCORED = 500
-"""Lines of each length that are scored."""
+LINES_SCORED, TRAINED = 500, 9000
+"""Lines of each length that are scored, and pairs at the beginning of a training text."""
 
 
 def false_alarms(corpus: Corpus, aligner: ModelAligner) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def line_lengths(name: str, training: Pairs, test: Pairs) -> pd.DataFrame:
     """Models of lines of one to three sentences, and complete lines of one to three."""
     rows: list[dict[str, Any]] = []
     for trained in LINES:
-        with train(_lines(training, trained)) as aligner:
+        with train(_lines(training[:TRAINED], trained)) as aligner:
             for scored in LINES:
                 pairs = _lines(test, scored)[:LINES_SCORED]
                 finder = OmissionFinder(aligner).adapt_to(pairs)

@@ -19,7 +19,7 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 """Shares of the outputs that are broken."""
 
 OUTPUTS = 1000
-DRAWS = 20
+DRAWS = 3
 
 Break = Callable[[str, str], str]
 
