@@ -27,6 +27,15 @@ OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop")
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
 
 
+def wait_for(page: Any, condition: str) -> None:
+    """Wait until an expression is true; the page's security policy forbids Playwright's own way."""
+    for _ in range(300):
+        if page.evaluate(f"Boolean({condition})"):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(condition)
+
+
 @pytest.fixture(scope="module")
 def folder(demonstration: Path, run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of three systems, with attention of one."""
@@ -156,7 +165,7 @@ def test_filters_show_the_segments_that_pass(reader, folder, details):
     haus = sum("haus" in details["careful", n]["source"] for n in range(1, 501))
     settled(page, haus)
     marked = "[...CSS.highlights.get('found')].map(range => range.toString().toLowerCase())"
-    page.wait_for_function(f"{marked}.length > 0")
+    wait_for(page, f"{marked}.length > 0")
     assert {*page.evaluate(marked)} == {"haus"}
     page.fill("#text", "no such words")
     page.locator(".rows", has_text="No segment matches").wait_for()
@@ -168,7 +177,7 @@ def test_a_search_opens_at_its_first_match(reader, tmp_path):
     made = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
     make_report(made).save(tmp_path / "long.html")
     page = reader.open(tmp_path / "long.html", "#text=word290&segment=2")
-    page.wait_for_function("CSS.highlights.get('found')?.size > 0")
+    wait_for(page, "CSS.highlights.get('found')?.size > 0")
     shown = page.evaluate(
         """[...CSS.highlights.get("found")].some((range) => {
             const { top, bottom } = range.getBoundingClientRect();
@@ -206,7 +215,7 @@ def test_an_entry_leads_to_its_segments(reader, folder, details):
     ]
     settled(page, len(expected))
     assert f"“{word}”" in page.inner_text(".found")
-    page.wait_for_function("document.activeElement.className === 'row'")
+    wait_for(page, "document.activeElement.className === 'row'")
     assert {*numbers(page)} <= {*expected}
     page.click(".found button")
     settled(page, 500)
@@ -243,7 +252,7 @@ def test_the_worst_segment_comes_first(reader, folder, details):
     page.locator(".pager span", has_text="51–100 of 500").wait_for()
     assert numbers(page) == [number for number, _ in ordered[50:100]]
     page.select_option("#sort", "number")
-    page.wait_for_function("document.querySelector('.row').id === 'row-1'")
+    wait_for(page, "document.querySelector('.row').id === 'row-1'")
 
 
 def test_headers_of_the_table_sort_it_and_rows_choose_the_example(reader, folder):
@@ -269,7 +278,7 @@ def test_headers_of_the_table_sort_it_and_rows_choose_the_example(reader, folder
         assert shown.count() == 1
         assert shown.get_attribute("data-system") == system
         row.locator("th a").click()
-        page.wait_for_function(f"document.querySelector('#whose').value === '{system}'")
+        wait_for(page, f"document.querySelector('#whose').value === '{system}'")
 
 
 def test_back_undoes_links_searches_and_filters(reader, folder):
@@ -345,11 +354,11 @@ def test_marks_are_hidden_one_by_one_and_come_back(reader, folder):
     assert before
     boxes = "[...document.querySelectorAll('[id^=mark-]:checked')]"
     assert page.evaluate(f"{boxes}.map(box => box.click()).length") > 1
-    page.wait_for_function("!document.querySelector('.row mark.run')")
+    wait_for(page, "!document.querySelector('.row mark.run')")
     assert "&marks=&" in f"&{page.url.partition('#')[2]}&"
     reader.menu()
     page.click("#reset")
-    page.wait_for_function("document.querySelector('.row mark.run')")
+    wait_for(page, "document.querySelector('.row mark.run')")
     assert shown.all_text_contents() == before
 
 
@@ -400,7 +409,7 @@ def test_the_keyboard_reaches_everything(reader, folder):
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.className") == "row"
     page.select_option("#sort", "number")
-    page.wait_for_function("document.querySelector('.row').id === 'row-1'")
+    wait_for(page, "document.querySelector('.row').id === 'row-1'")
     page.focus("#row-1")
     for key, number in (
         ("ArrowDown", 2),
@@ -414,10 +423,10 @@ def test_the_keyboard_reaches_everything(reader, folder):
         assert page.evaluate("document.activeElement.id") == f"row-{number}"
     page.keyboard.press("Enter")
     page.locator("article[aria-label='Segment 1']").wait_for()
-    page.wait_for_function("document.activeElement.id === 'row-1'")
+    wait_for(page, "document.activeElement.id === 'row-1'")
     assert page.get_attribute("#row-1", "aria-expanded") == "true"
     page.keyboard.press("Enter")
-    page.wait_for_function("!document.querySelector('.segment')")
+    wait_for(page, "!document.querySelector('.segment')")
     # Letters do nothing elsewhere, or when they are switched off.
     reader.menu()
     page.uncheck("#letters")
@@ -573,7 +582,8 @@ def test_hostile_text_is_text(reader, hostile):
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
         reference = page.locator("article p[aria-label='reference'] .word")
         words = reference.all_text_contents()
-        assert len(words) == len(text.split())
+        # Given links count words by ASCII white space.
+        assert len(words) == len(re.findall(r"[^ \t\n\r\f\v]+", text))
         if text.isascii() and text.isprintable() and len(text) < 1000:
             assert " ".join(words) == text
         assert not any(set(word) & set("\u202e\u2067\u2028\u2029\x1b") for word in words)
@@ -607,7 +617,7 @@ def test_of_a_long_list_a_page_is_drawn_and_every_segment_is_found(reader, tmp_p
     assert numbers(page) == [*range(19_951, 20_001)]
     page.fill("#text", "word 7777")
     page.locator(".count", has_text="1 of 20,000 segments").wait_for()
-    page.wait_for_function("document.querySelectorAll('.row').length === 1")
+    wait_for(page, "document.querySelectorAll('.row').length === 1")
     assert numbers(page) == [7778]
     # The segments found are far apart: each row is in another block.
     page.fill("#text", "000")

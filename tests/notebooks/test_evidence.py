@@ -66,7 +66,6 @@ def test_make_evidence_measures_every_kept_table(data, tmp_path):
     assert named[["outputs", "named %"]].to_numpy().tolist() == [[60, 100]] * 2
 
 
-@pytest.mark.xfail(reason="the tables are of the former formula until 'make evidence' is run")
 def test_the_tables_explore_the_score_that_users_get(monkeypatch):
     """The variant that the tables call kept gives the scores of ``OmissionFinder``."""
     monkeypatch.syspath_prepend(EVIDENCE)
