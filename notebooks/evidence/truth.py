@@ -218,7 +218,11 @@ def outcome(comparison: Comparison, worst: str | None) -> dict[str, int]:
     stated = comparison.statements.statements
     omissions = [item for item in stated if item.metric == "omissions"]
     blamed = {system for item in stated for system in item.worse}
-    taken = {item.better[0] for item in stated if not comparison.metrics[item.metric].more_errors}
+    taken = {
+        item.better[0]
+        for item in stated
+        if not comparison.metrics[item.metric].presentation.more_errors
+    }
     return {
         "found": int(worst in blamed),
         "took it": int(worst in taken),
