@@ -302,7 +302,7 @@ def remarks(result: Result) -> Iterator[str]:
             lengths[system] += _letters(text)
         given = [*map(_letters, row.nonblank_references)]
         whole += sum(given) / max(1, len(given))
-    for system, length in sorted(lengths.items()):
+    for length, system in sorted((length, system) for system, length in lengths.items()):
         others = [other for name, other in lengths.items() if name != system]
         expected, whom = (
             (whole, "the references") if sample.references else (median(others), "the others")

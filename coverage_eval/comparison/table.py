@@ -127,10 +127,14 @@ class Comparison:
     @cached_property
     def remarks(self) -> tuple[str, ...]:
         """What else is wrong: tests at the level, systems that are references or of odd lengths."""
-        named = (
-            f"{self.metrics[name].presentation.name} of {' and '.join(sorted(pair))}: p is within "
-            f"its Monte-Carlo error of {SIGNIFICANT:g}."
+        pairs = [  # by scores, so that the names of systems order nothing
+            (name, sorted((self.rows[system][name].score.score, system) for system in pair))
             for name, pair in self.tests.unsure
+        ]
+        named = (
+            f"{self.metrics[name].presentation.name} of {first} and {second}: p is within its "
+            f"Monte-Carlo error of {SIGNIFICANT:g}."
+            for name, ((_, first), (_, second)) in sorted(pairs)
         )
         return (*named, *remarks(self.result))
 

@@ -97,7 +97,9 @@ def _damaged(
             for metrics in COLUMNS:
                 found = _compare({"own": outputs, "damaged": changed}, references, metrics)
                 won = [item for item in found.statements.statements if "damaged" in item.better]
-                is_quality = any(not found.metrics[item.metric].more_errors for item in won)
+                is_quality = any(
+                    not found.metrics[item.metric].presentation.more_errors for item in won
+                )
                 yield {
                     "system": name,
                     "damage": damage,

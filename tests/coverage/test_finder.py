@@ -153,7 +153,6 @@ def test_parts_of_a_corpus_score_as_in_the_whole(special):
     assert [(one.score, one.marks) for one in whole] == [(one.score, one.marks) for one in parts]
 
 
-@pytest.mark.xfail(reason="one loss of 15 differs by .012 since issue 63; to be explained")
 @pytest.mark.slow
 def test_additions_are_omissions_with_the_sides_swapped(special):
     """A model's reverse direction is the forward direction of a model with the sides swapped."""

@@ -42,7 +42,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.xfail(reason="evidence is measured anew with the next make evidence")
 @pytest.mark.slow
 def test_make_evidence_measures_every_kept_table(data, tmp_path):
     done = subprocess.run(
