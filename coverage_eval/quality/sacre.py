@@ -135,7 +135,7 @@ class BLEU(SacreBLEUMetric):
         for name in sample.systems:
             sizes = [len(self.tokenizer(text)) for text in sample.texts()[name]]
             short = sum(0 < size < _ORDERS[-1] for size in sizes)
-            if 2 * short > sum(map(bool, sizes)):
+            if short >= MIN_SEGMENTS and 2 * short > sum(map(bool, sizes)):
                 finding = Finding.of_text(
                     name,
                     f"{short:,} of {len(sizes):,} outputs have fewer than four words",
