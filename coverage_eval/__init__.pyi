@@ -3,7 +3,7 @@
 from . import attention, attention_maps, plotting
 from .align.aligner import Aligner, AlignerError
 from .align.gold import aer
-from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, score, soft_drop, ter
+from .api import bleu, chrf, drop, letter_rep, meteor, omissions, rep, soft_drop, ter
 from .comparison.compare import compare
 from .comparison.report.html import make_report
 from .comparison.table import Comparison
@@ -62,7 +62,6 @@ __all__ = [
     "read_segments",
     "rep",
     "run_audits",
-    "score",
     "segment",
     "soft_drop",
     "ter",

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.align.aligner import Aligner
-from coverage_eval.core.metric import Metric
 from coverage_eval.core.score import Score
 from coverage_eval.core.tokenizers import Segment, StopWords
 from coverage_eval.coverage.drop import DROP, SoftDROP
@@ -28,23 +27,6 @@ if TYPE_CHECKING:  # typing has it from Python 3.11 on
 Segments = Sequence[Segment]
 
 _NO_WORDS = StopWords()
-
-
-def score(
-    metric: Metric,
-    hypotheses: Segments,
-    references: Sequence[Any] | None = None,
-    sources: Segments | None = None,
-    *,
-    peers: Sequence[Segments] = (),
-    **how: Unpack[Scoring],
-) -> Score:
-    """As ``metric.corpus_score(…)``, which takes its place.
-
-    >>> float(score(REP(n=2), ["a red red house"], ["a red house"]))
-    66.66666666666667
-    """
-    return score_corpus(metric, hypotheses, references, sources, peers, **how)
 
 
 def rep(

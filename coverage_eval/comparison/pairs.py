@@ -105,10 +105,8 @@ def make_tests(
         sampled=sampled if factor == 1 else None,
     )
     p_values: dict[Named, float] = {
-        (name, frozenset(pair)): 1.0
-        if abs(found.difference) < metric.min_difference
-        else found.p_value
-        for (name, metric), column in zip(result.metrics.items(), tested, strict=True)
+        (name, frozenset(pair)): found.p_value
+        for name, column in zip(result.metrics, tested, strict=True)
         for pair, found in column.items()
     }
     formulas = dict(zip(result.metrics, metrics, strict=True))

@@ -92,8 +92,6 @@ class Formula:
     may add; None for a score of everything, such as BLEU."""
     factor: ClassVar[float] = 100.0
     """What :meth:`formula` multiplies a ratio of sums by: 100 for a percentage."""
-    min_difference: ClassVar[float] = 0.0
-    """A smaller difference between two systems tells nothing, whatever its test says."""
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The score of summed statistics; by default errors by the last, times :attr:`factor`.
@@ -333,11 +331,6 @@ class Fitted(ABC):
     @property
     def footnote(self) -> str:
         """What a figure of these texts is, where that depends on them; a footnote of tables."""
-        return ""
-
-    @property
-    def flag_rule(self) -> str:
-        """What a flagged segment has, where other outputs decide that."""
         return ""
 
     def explain(self, batch: Batch) -> Iterable[tuple[Explanation, ...]]:

@@ -23,7 +23,6 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-import coverage_eval as ce
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.penalties import penalized_score
 from coverage_eval.attention_maps.subwords import join_words
@@ -65,7 +64,7 @@ class Candidates:
 def search(candidates: Candidates, references: Sequence[str], bleu: BLEU) -> list[list[float]]:
     """BLEU of every pair of weights: ``[[α, β, BLEU], …]``."""
     return [
-        [alpha, beta, float(ce.score(bleu, candidates.choose(alpha, beta), references))]
+        [alpha, beta, float(bleu.corpus_score(candidates.choose(alpha, beta), [references]))]
         for alpha, beta in product(GRID, GRID)
     ]
 

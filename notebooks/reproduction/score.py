@@ -29,7 +29,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from systems import TABLES, System
 
-import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.comparison.compare import compare
 from coverage_eval.comparison.table import comparison_report
@@ -202,7 +201,7 @@ def check_run(
         (references,) = read_texts(run, valid_ref)
         for path in sorted(run.glob("*.valid.hyp.gz")):
             name, lines = path.name.partition(".")[0], list(read_segments(path))
-            bleu = ce.score(BLEU_OF_PAPER, lines, references[: len(lines)])
+            bleu = BLEU_OF_PAPER.corpus_score(lines, [references[: len(lines)]])
             yield f"{name}: valid BLEU", manifest["made"][name]["valid BLEU"], float(bleu)
     sources, references = read_texts(run, src, ref)
     kept: list[pd.DataFrame] = []

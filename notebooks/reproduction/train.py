@@ -46,7 +46,6 @@ from search import Penalties, Translation, attention_maps, best_texts, translate
 from systems import TABLES, Settings, System, find_systems
 from torch import nn
 
-import coverage_eval as ce
 from coverage_eval.align.aligner import Aligner
 from coverage_eval.attention import coverage_penalty
 from coverage_eval.attention.fertility import actual, constant, guided
@@ -270,7 +269,11 @@ class Run:
             model.load_state_dict(torch.load(self.parameters(system.model, epoch)))
             valid, test = (candidates_of(self.translate(system, p)) for p in ("valid", "test"))
             grid = [
-                [alpha, 0.0, float(ce.score(BLEU_OF_PAPER, valid.choose(alpha, 0.0), references))]
+                [
+                    alpha,
+                    0.0,
+                    float(BLEU_OF_PAPER.corpus_score(valid.choose(alpha, 0.0), [references])),
+                ]
                 for alpha in GRID
             ]
             alpha, _, bleu = best(grid)
@@ -301,7 +304,7 @@ class Run:
         for alpha, beta in product(GRID, GRID):
             lists = self.translate(plain, "valid", first, Penalties(alpha, beta))
             texts[alpha, beta] = best_texts(lists)
-            bleu = float(ce.score(BLEU_OF_PAPER, texts[alpha, beta], references[:first]))
+            bleu = float(BLEU_OF_PAPER.corpus_score(texts[alpha, beta], [references[:first]]))
             grid.append([alpha, beta, bleu])
         alpha, beta, bleu = best(grid)
         write_lines(self.folder / f"{system.file}.valid.hyp.gz", texts[alpha, beta])

@@ -20,7 +20,6 @@ from rescore import Candidates, best
 from score import ALPHAS, BLEU_OF_PAPER
 from systems import mean_and_half_width
 
-import coverage_eval as ce
 from coverage_eval.core.texts import read_segments
 from coverage_eval.quality.meteor.metric import METEOR
 
@@ -81,8 +80,8 @@ def compare_run(run: Path, references: Sequence[str]) -> list[dict[str, object]]
         {
             **labels,
             "metric": metric.presentation.name,
-            "gain": float(ce.score(metric, sparsemax, expected))
-            - float(ce.score(metric, softmax, expected)),
+            "gain": float(metric.corpus_score(sparsemax, [expected]))
+            - float(metric.corpus_score(softmax, [expected])),
         }
         for metric in METRICS
     ]

@@ -35,14 +35,13 @@ class WorstRecord(TypedDict):
 class MetricRecord(TypedDict):
     """A metric: whether it flags segments, and which scores are better, None for neither.
 
-    ``figure`` is what the page calls the score of a segment, and ``rule`` what a flagged one has.
+    ``figure`` is what the page calls the score of a segment.
     """
 
     name: str
     figure: str
     higherIsBetter: bool | None
     flags: bool
-    rule: str
 
 
 class KindRecord(TypedDict):

@@ -346,7 +346,6 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
                 "figure": m.presentation.segment_unit or m.presentation.name,
                 "higherIsBetter": m.presentation.higher_is_better,
                 "flags": flags_segments(m),
-                "rule": result.fitted[name].flag_rule,
             }
             for name, m in result.metrics.items()
         ],

@@ -10,8 +10,6 @@ export interface Metric {
   higherIsBetter: boolean | null; // null: neither is better in itself
   /** Whether it says of single segments that they have an error. */
   flags: boolean;
-  /** What a flagged segment has; empty if its marks say it. */
-  rule: string;
 }
 
 /** A kind of mark, as its metric declares it. */

@@ -76,8 +76,8 @@ export class Form {
     const button = this.element.querySelector("#flagged");
     if (!button) return;
     button.textContent = this.flagged;
-    const { name, rule } = listedMetric(view, this.contents);
-    button.setAttribute("title", `${name} of ${labelOf(view.whose, this.contents)}${rule && `: ${rule}`}`);
+    const { name } = listedMetric(view, this.contents);
+    button.setAttribute("title", `${name} of ${labelOf(view.whose, this.contents)}`);
   }
 
   private menu(first: HTMLElement[]): HTMLElement {
