@@ -9,7 +9,7 @@ from importlib.resources import files
 from coverage_eval.core.layout import cell_lines, column_alignment, legend
 from coverage_eval.core.report import Report, Style, Table
 
-_STYLE = "td,th{max-width:40rem}h2{font-size:1.1rem}"
+_STYLE = "td,th{max-width:40rem;overflow-wrap:anywhere;white-space:normal}h2{font-size:1.1rem}"
 
 
 def page_style() -> str:

@@ -18,6 +18,11 @@ from coverage_eval.plotting.canvas import GRID, INK, new_figure
 _STYLES = ("-", "--")
 _SCORES = ("DROP", "DROP forward", "soft DROP")
 _FINDER = (*_SCORES, "uncovered source", "omissions", "omissions, no ref.")
+_NUMBERS = {
+    name: number
+    for number, name in enumerate((*_FINDER, "", "REP, words twice", "REP, phrases twice"))
+}
+"""The colour of a score, by its number, is the same in all pictures."""
 _CUTS = ("segment", "by lengths", "proportional")
 
 
@@ -92,7 +97,7 @@ def _lines(ax: Axes, table: pd.DataFrame, columns: Sequence[str], marker: str = 
     corpora = zip(_STYLES, table.groupby("corpus"), strict=False)
     for (style, (corpus, rows)), (number, name) in product(corpora, enumerate(columns)):
         x = rows.iloc[:, 1].astype(str).str.replace(r"[,%]", "", regex=True).astype(float)
-        color = SYSTEM_COLOURS[number]
+        color = SYSTEM_COLOURS[_NUMBERS.get(name, number)]
         ax.plot(x, rows[name], style, color=color, linewidth=1.4, marker=marker, markersize=3,
                 label=f"{name}, {corpus}")  # fmt: skip
         if f"{name}, low" in rows:

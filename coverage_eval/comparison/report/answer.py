@@ -188,5 +188,5 @@ def _why(comparison: Comparison, worst: str, name: str, commonest: tuple[str, in
         return f"{count:,} outputs{name} {KINDS[kind]}"
     if commonest and commonest[1] > 1:
         entry, count = commonest
-        return f"most often “{entry}”, {count:,} times"
+        return f"“{entry}” {count:,} times{name}, more often than others"
     return ""

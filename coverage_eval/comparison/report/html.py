@@ -59,6 +59,9 @@ BLOCK = 100
 FEW_UNKNOWN = 0.01
 """The share of words unknown to the model from which on it is said below the statements."""
 
+LISTS = {"dropped-words": LIST_WORDS, "repeated-ngrams": LIST_PHRASES}
+"""The lists of errors, and how metrics call marks that they count."""
+
 MAX_LISTED = 8
 """Words or n-grams in a list."""
 
@@ -146,7 +149,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     examples = find_examples(comparison, shown, doubtful, words)
     table = comparison_table(comparison)
     listed = ", ".join(shown_names) if len(systems) <= 4 else f"{len(systems)} systems"
-    answer = write_answer(comparison, flags, worst, _commonest(lists, worst))
+    answer = write_answer(comparison, flags, worst, _commonest(comparison, lists, worst, opened))
     return {
         "title": options.title or f"Coverage errors of {listed}",
         "places": {name: index % len(SYSTEM_COLOURS) for index, name in enumerate(systems)},
@@ -180,12 +183,16 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     }
 
 
-def _commonest(lists: Sequence[tuple[Table, Sequence[str]]], system: str) -> tuple[str, int] | None:
-    """The first entry of a system in lists of errors, and how often it has it."""
-    rows = [row for table, _ in lists for row in table.rows if row[0] == system]
-    if not rows:
-        return None
-    return str(rows[0][1]), next(cell for cell in rows[0] if isinstance(cell, int))
+def _commonest(
+    comparison: Comparison, lists: Sequence[tuple[Table, Sequence[str]]], system: str, opened: str
+) -> tuple[str, int] | None:
+    """What a system has wrong most often, and how often, by the list of a metric's marks."""
+    listed = {kind.listed for kind in comparison.metrics[opened].presentation.kinds}
+    for table, _ in lists:
+        rows = [row for row in table.rows if row[0] == system]
+        if rows and LISTS[table.name] in listed:
+            return str(rows[0][1]), next(cell for cell in rows[0] if isinstance(cell, int))
+    return None
 
 
 def _viewed_documents(
@@ -243,7 +250,7 @@ def _lists(
     Punctuation and function words are left out.
     """
     result = comparison.result
-    for name, what in (("dropped-words", LIST_WORDS), ("repeated-ngrams", LIST_PHRASES)):
+    for name, what in LISTS.items():
         metrics = {metric for metric, _ in listed_kinds(result, what)} - {*_doubtful(comparison)}
         if not metrics or (what == LIST_WORDS and not result.has_source):
             continue
