@@ -232,14 +232,14 @@ def audits_report(audits: Sequence[Audit]) -> Report:
     claims = [(audit.name, claim) for audit in audits for claim in audit.claims]
     doubted = [(name, claim) for name, claim in claims if claim.verdict is not Verdict.CONFIRMED]
     held = [claim for _, claim in claims if claim.verdict is Verdict.CONFIRMED]
+    ours = sum(claim.in_our_words for claim in held)
     doubted.sort(key=lambda item: _FAILURES.index(item[1].verdict))
     overview = Table(
         ("verdict", "audit", "claim"),
         [(claim.verdict.value, name, claim.described) for name, claim in doubted],
         notes=(
-            f"{sum(not claim.in_our_words for claim in held)} other sentences of the papers hold, "
-            f"and {sum(claim.in_our_words for claim in held)} claims in our words. All claims and "
-            "facts: coverage-eval audit all",
+            f"{len(held) - ours} other sentences hold, and {ours} claims in our words; all: "
+            "coverage-eval audit all",
         ),
         formats=HUMAN_FORMATS,
     )
