@@ -238,7 +238,7 @@ def audits_report(audits: Sequence[Audit]) -> Report:
         ("verdict", "audit", "claim"),
         [(claim.verdict.value, name, claim.described) for name, claim in doubted],
         notes=(
-            f"{len(held) - ours} other sentences hold, and {ours} claims in our words; all: "
+            f"{len(held) - ours} other sentences hold, {ours} in our words; all: "
             "coverage-eval audit all",
         ),
         formats=HUMAN_FORMATS,
