@@ -28,7 +28,7 @@ export const contents: Contents = {
   segments: 5,
   block: 2,
   metrics: [
-    { name: "DROP", figure: "DROP", higherIsBetter: false, flags: true, rule: "" },
-    { name: "BLEU", figure: "BLEU", higherIsBetter: true, flags: false, rule: "" },
+    { name: "DROP", figure: "DROP", higherIsBetter: false, flags: true },
+    { name: "BLEU", figure: "BLEU", higherIsBetter: true, flags: false },
   ],
 };
