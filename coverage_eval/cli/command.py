@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import HelpCommand
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.output_options import (
     OutputOption,
     infer_format,
@@ -70,6 +72,7 @@ class Command(HelpCommand):
         check_columns(ctx)
         for argument in texts:
             argument.split_by_system(ctx)
+        written = [name for _, name in _outputs(ctx)]
         for option in self.params:
             if isinstance(option, OutputOption):
                 option.collect(ctx)
@@ -77,7 +80,10 @@ class Command(HelpCommand):
             ctx.with_resource(warnings.catch_warnings())
             warnings.simplefilter("error", CorpusWarning)
         try:
-            return super().invoke(ctx)
+            done = super().invoke(ctx)
+            for name in written if sys.stderr.isatty() else ():
+                say(f"→ {name}")
+            return done
         except UnequalLinesError as error:
             # There may be no such option, or it is given.
             if error.is_explained or ctx.params.get("unaligned") is not False:

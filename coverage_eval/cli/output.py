@@ -28,6 +28,9 @@ PIPE_COLUMNS = 120
 _MAX_WRAPPED = 2000
 """Rows in a pipe that are wrapped; longer tables are for programs, and keep one row a line."""
 
+_MAX_FEW = 2
+"""Warnings and notes that a terminal shows if there are more than one more."""
+
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
 
@@ -61,13 +64,19 @@ def refuse_fatal(findings: Sequence[Finding], *, strict: bool) -> None:
 def warn(findings: Sequence[Finding]) -> None:
     """Print warnings about the texts, the most serious first; below a table they stay in sight.
 
-    So are notes of checks; other notes stand with the scores.
+    So are notes of checks; other notes stand with the scores. Of more than three, a terminal shows
+    two and the number of the rest.
     """
-    for item in findings:  # in the order of their severity
-        if Severity.FATAL < item.severity < Severity.NOTE:
-            say(item.message, "warning")
-        elif item.severity == Severity.NOTE and item.kind:
-            say(item.message, "note")
+    said = [
+        (item.message, "warning" if item.severity < Severity.NOTE else "note")
+        for item in findings  # in the order of their severity
+        if item.severity > Severity.FATAL and (item.severity < Severity.NOTE or item.kind)
+    ]
+    shown = said[:_MAX_FEW] if len(said) > _MAX_FEW + 1 and sys.stderr.isatty() else said
+    for message, kind in shown:
+        say(message, kind)
+    if rest := len(said) - len(shown):
+        say(f"{rest} more; 2> FILE has all of them, as has -f json", "note")
 
 
 def with_findings(

@@ -353,9 +353,9 @@ def compare(
     else:
         report = with_findings(report, result.findings, model=unknown_words_of_result(result))
         show(report, output, signatures=signature)  # once nothing can fail any more
-    warn(result.findings)
     for line in describe_worse(comparison, worse, output.digits):
         say(line, "worse")
+    warn(result.findings)
     if worse:
         click.get_current_context().exit(GATE_CLOSED_STATUS)
 
