@@ -81,9 +81,12 @@ class Command(HelpCommand):
             warnings.simplefilter("error", CorpusWarning)
         try:
             done = super().invoke(ctx)
-            for name in written if sys.stderr.isatty() else ():
-                say(f"→ {name}")
+            _say_written(written)
             return done
+        except click.exceptions.Exit as end:
+            if end.exit_code != 1:  # such as a closed gate; after an error, no file is written
+                _say_written(written)
+            raise
         except UnequalLinesError as error:
             # There may be no such option, or it is given.
             if error.is_explained or ctx.params.get("unaligned") is not False:
@@ -91,6 +94,12 @@ class Command(HelpCommand):
             raise DataError(
                 f"{error}. If sentences of a document were joined, cut or left out, add --unaligned"
             ) from error
+
+
+def _say_written(names: Sequence[str]) -> None:
+    """Tell the user of a terminal which files were written."""
+    for name in names if sys.stderr.isatty() else ():
+        say(f"→ {name}")
 
 
 class Group(HelpCommand, click.Group):

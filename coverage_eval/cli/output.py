@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import discard, has_colours, say, tolerate_closed_pipe
-from coverage_eval.cli.output_options import OutputOptions, signatures_file
+from coverage_eval.cli.output_options import VERBOSE, OutputOptions, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.formats import FORMATS, numbers
 from coverage_eval.core.report import Report, Style
@@ -65,18 +65,19 @@ def warn(findings: Sequence[Finding]) -> None:
     """Print warnings about the texts, the most serious first; below a table they stay in sight.
 
     So are notes of checks; other notes stand with the scores. Of more than three, a terminal shows
-    two and the number of the rest.
+    two and the number of the rest, unless the user asked for all.
     """
     said = [
         (item.message, "warning" if item.severity < Severity.NOTE else "note")
         for item in findings  # in the order of their severity
         if item.severity > Severity.FATAL and (item.severity < Severity.NOTE or item.kind)
     ]
-    shown = said[:_MAX_FEW] if len(said) > _MAX_FEW + 1 and sys.stderr.isatty() else said
+    are_few = len(said) <= _MAX_FEW + 1 or click.get_current_context().meta.get(VERBOSE)
+    shown = said if are_few or not sys.stderr.isatty() else said[:_MAX_FEW]
     for message, kind in shown:
         say(message, kind)
     if rest := len(said) - len(shown):
-        say(f"{rest} more; 2> FILE has all of them, as has -f json", "note")
+        say(f"{rest} more notes; see them with -v, or in JSON")
 
 
 def with_findings(

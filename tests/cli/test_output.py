@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -153,3 +154,23 @@ def test_messages_have_colours_on_a_terminal_only(run_cli, folder):
     shown, _ = on_a_terminal(*warned, cwd=folder, stream="stderr", TERM="xterm", NO_COLOR="1")
     assert "33m" not in shown
     assert "\x1b" not in run_cli(*warned, cwd=folder).stderr
+
+
+def test_a_terminal_shows_two_notes_of_many_and_where_the_others_are(tmp_path, run_cli):
+    texts = [f"the house and the dog, number {n}." for n in range(30)]
+    broken = [*texts[:10], "", "the dog " * 12, *texts[12:]]
+    for name, lines in {"ref": texts, "a": texts, "b": broken}.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    line = ("compare", "-r", "ref", "a", "b", "-m", "rep", "--resamples", "50", "-o", "x.json")
+    every = run_cli(*line, cwd=tmp_path).stderr.splitlines()
+    assert len(every) > 3
+    few, _ = on_a_terminal(*line, cwd=tmp_path, columns=400, stream="stderr", TERM="dumb")
+    assert few.strip().splitlines() == [
+        *every[:2],
+        f"{len(every) - 2} more notes; see them with -v, or in JSON",
+        "→ x.json",
+    ]
+    known = json.loads((tmp_path / "x.json").read_text())
+    assert len(known["warnings"] + known["remarks"]) >= len(every)
+    shown, _ = on_a_terminal(*line, "-v", cwd=tmp_path, columns=400, stream="stderr", TERM="dumb")
+    assert shown.strip().splitlines() == [*every, "→ x.json"]
