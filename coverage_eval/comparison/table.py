@@ -481,8 +481,8 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
 def _measured_note(comparison: Comparison) -> str:
     """What the figures of a paper's table are."""
     test, tests = comparison.test, comparison.tests
-    segments, *more = _common_notes(comparison)
-    parts = [segments]
+    _, *more = _common_notes(comparison)
+    parts = [f"{comparison.segments:,} segments"]
     if test.resamples:
         parts.append(f"low–high: 95% interval (bootstrap, {test.resamples:,} resamples)")
         if len(comparison.rows) > 1:

@@ -105,7 +105,7 @@ def test_latex_has_escaped_names_and_a_caption_without_advice(comparison):
         r"soft\_max & ",
         r"{}*\{x\}\textbar{}[y] & ",
         r"\bottomrule",
-        r"\caption{BLEU and REP scores. 3 segments: too few",
+        r"\caption{BLEU and REP scores. 3 segments; "
         r"low\textendash{}high: 95\% interval (bootstrap, 50 resamples); tests against soft\_max",
         r"REP\textbar\allowbreak{}refs:1\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0",
     ):
