@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import HelpCommand
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.output_options import (
     OutputOption,
     infer_format,
@@ -70,6 +72,7 @@ class Command(HelpCommand):
         check_columns(ctx)
         for argument in texts:
             argument.split_by_system(ctx)
+        written = [name for _, name in _outputs(ctx)]
         for option in self.params:
             if isinstance(option, OutputOption):
                 option.collect(ctx)
@@ -77,7 +80,13 @@ class Command(HelpCommand):
             ctx.with_resource(warnings.catch_warnings())
             warnings.simplefilter("error", CorpusWarning)
         try:
-            return super().invoke(ctx)
+            done = super().invoke(ctx)
+            _say_written(written)
+            return done
+        except click.exceptions.Exit as end:
+            if end.exit_code != 1:  # such as a closed gate; after an error, no file is written
+                _say_written(written)
+            raise
         except UnequalLinesError as error:
             # There may be no such option, or it is given.
             if error.is_explained or ctx.params.get("unaligned") is not False:
@@ -85,6 +94,12 @@ class Command(HelpCommand):
             raise DataError(
                 f"{error}. If sentences of a document were joined, cut or left out, add --unaligned"
             ) from error
+
+
+def _say_written(names: Sequence[str]) -> None:
+    """Tell the user of a terminal which files were written."""
+    for name in names if sys.stderr.isatty() else ():
+        say(f"→ {name}")
 
 
 class Group(HelpCommand, click.Group):

@@ -17,10 +17,6 @@ from coverage_eval.cli.parameters import FiniteRange, InputFile
 from coverage_eval.core.metric import Metric
 from coverage_eval.registry import metric_class
 
-strict_option = option(
-    "--strict", is_flag=True, group="Advanced", help="Turn warnings into errors."
-)
-
 checks_option = option(
     "--no-checks", is_flag=True, group="Advanced",
     help="Print scores without looking for mistakes in the texts.",

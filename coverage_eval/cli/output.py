@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import discard, has_colours, say, tolerate_closed_pipe
-from coverage_eval.cli.output_options import OutputOptions, signatures_file
+from coverage_eval.cli.output_options import VERBOSE, OutputOptions, signatures_file
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.formats import FORMATS, numbers
 from coverage_eval.core.report import Report, Style
@@ -27,6 +27,9 @@ PIPE_COLUMNS = 120
 
 _MAX_WRAPPED = 2000
 """Rows in a pipe that are wrapped; longer tables are for programs, and keep one row a line."""
+
+_MAX_FEW = 2
+"""Warnings and notes that a terminal shows if there are more than one more."""
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output; more than this is held on the disk until it is complete."""
@@ -61,13 +64,20 @@ def refuse_fatal(findings: Sequence[Finding], *, strict: bool) -> None:
 def warn(findings: Sequence[Finding]) -> None:
     """Print warnings about the texts, the most serious first; below a table they stay in sight.
 
-    So are notes of checks; other notes stand with the scores.
+    So are notes of checks; other notes stand with the scores. Of more than three, a terminal shows
+    two and the number of the rest, unless the user asked for all.
     """
-    for item in findings:  # in the order of their severity
-        if Severity.FATAL < item.severity < Severity.NOTE:
-            say(item.message, "warning")
-        elif item.severity == Severity.NOTE and item.kind:
-            say(item.message, "note")
+    said = [
+        (item.message, "warning" if item.severity < Severity.NOTE else "note")
+        for item in findings  # in the order of their severity
+        if item.severity > Severity.FATAL and (item.severity < Severity.NOTE or item.kind)
+    ]
+    are_few = len(said) <= _MAX_FEW + 1 or click.get_current_context().meta.get(VERBOSE)
+    shown = said if are_few or not sys.stderr.isatty() else said[:_MAX_FEW]
+    for message, kind in shown:
+        say(message, kind)
+    if rest := len(said) - len(shown):
+        say(f"{rest} more notes; see them with -v, or in JSON")
 
 
 def with_findings(

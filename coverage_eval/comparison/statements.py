@@ -13,6 +13,7 @@ from itertools import combinations
 from statistics import median
 from typing import Any, NamedTuple
 
+from coverage_eval.comparison.evidence import flags_segments
 from coverage_eval.comparison.pairs import PairTests, systems_as_references
 from coverage_eval.core.metric import Metric
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
@@ -71,6 +72,19 @@ class Statements:
     obstacle: str
     tests: PairTests
     segments: int
+
+    @property
+    def deciding(self) -> Statement | None:
+        """The statement of most pairs of systems; of equal ones that of errors in segments."""
+        return max(
+            self.statements,
+            key=lambda item: (
+                len(item.better) * len(item.worse),
+                bool(self.metrics[item.metric].presentation.more_errors),
+                flags_segments(self.metrics[item.metric]),
+            ),
+            default=None,
+        )
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The statements as plain values."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
-from coverage_eval.comparison.pairs import PairTests
+from coverage_eval.comparison.pairs import PairTests, systems_as_references
 from coverage_eval.comparison.statements import Statements, make_statements, remarks
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
@@ -115,6 +115,33 @@ class Comparison:
     def others(self) -> list[str]:
         """The systems except the baseline."""
         return [system for system in self.rows if system != self.baseline]
+
+    @cached_property
+    def order(self) -> Sequence[str]:
+        """The systems by the score that decides, the best first; those that are a reference last.
+
+        They are as they were given if tests tell nothing apart.
+        """
+        references, item = systems_as_references(self.result), self.statements.deciding
+        if item is None:
+            return sorted(self.rows, key=lambda system: system in references)
+        sign = -1 if self.metrics[item.metric].presentation.higher_is_better else 1
+        return sorted(
+            self.rows,
+            key=lambda s: (s in references, sign * self.rows[s][item.metric].score.score),
+        )
+
+    def is_bold(self, name: str, system: str) -> bool:
+        """Whether a figure is the best, and a test, if there was one, tells it from the next."""
+        tests = self.tests.by_metric.get(name)
+        if not tests or not self.rows[system][name].best:
+            return self.rows[system][name].best
+        sign = -1 if self.metrics[name].presentation.higher_is_better else 1
+        following = min(
+            (other for other in self.rows if other != system),
+            key=lambda other: sign * self.rows[other][name].score.score,
+        )
+        return tests[frozenset((system, following))].adjusted < SIGNIFICANT
 
     @cached_property
     def statements(self) -> Statements:
@@ -316,7 +343,13 @@ def comparison_report(
         )
         if sentences:
             tables.append(Table((), (), notes=sentences, formats=HUMAN_FORMATS))
-    tables += [replace(shown, formats=HUMAN_FORMATS) for shown in (table, *breakdowns)]
+    # A paper's caption says what the figures are, and gives no advice.
+    printed = replace(table, notes=(_measured_note(comparison),))
+    tables += [
+        replace(table, formats=HUMAN_FORMATS - {"latex"}),
+        replace(printed, formats=frozenset({"latex"})),
+    ]
+    tables += [replace(shown, formats=HUMAN_FORMATS) for shown in breakdowns]
     records = list(_records(comparison))
     scores = [(record[_COLUMNS.index("score")],) for record in records]
     tables += [
@@ -329,17 +362,20 @@ def comparison_report(
 
 
 def comparison_table(comparison: Comparison) -> Table:
-    """The table of systems and metrics."""
+    """The table of systems and metrics, the system with the best deciding score first.
+
+    A figure is bold if it is the best, and a test tells it from the next.
+    """
     metrics = comparison.result.metrics
     arrows = {True: " ↑", False: " ↓", None: ""}
     columns = [*metrics.values(), *comparison.result.refused]
     names = [metric.presentation.name for metric in columns]
     dashes = ["–"] * len(comparison.result.refused)
     rows: list[tuple[Cell, ...]] = []
-    for system, cells in comparison.rows.items():
+    for system in comparison.order:
         scores = (
-            replace(_score_cell(cell, metrics[name]), best=_is_bold(comparison, name, system))
-            for name, cell in cells.items()
+            replace(_score_cell(cell, metrics[name]), best=comparison.is_bold(name, system))
+            for name, cell in comparison.rows[system].items()
         )
         rows.append((system, *scores, *dashes))
     return Table(
@@ -350,21 +386,6 @@ def comparison_table(comparison: Comparison) -> Table:
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
-
-
-def _is_bold(comparison: Comparison, metric: str, system: str) -> bool:
-    """Whether a figure is the best, and a test, if there was one, tells it from the next."""
-    if not comparison.rows[system][metric].best:
-        return False
-    tests = comparison.tests.by_metric.get(metric)
-    if not tests:
-        return True
-    ranked = sorted(
-        (other for other in comparison.rows if other != system),
-        key=lambda other: float(comparison.rows[other][metric].score),
-        reverse=comparison.result.metrics[metric].presentation.higher_is_better is True,
-    )
-    return tests[frozenset((system, ranked[0]))].adjusted < SIGNIFICANT
 
 
 def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
@@ -441,6 +462,21 @@ def brief_note(comparison: Comparison, baseline: str) -> str:
             number = comparison.tests.number
             corrected = f", Holm-corrected for {number:,} tests" if number > 1 else ""
             parts.append(f"p: against {baseline}{corrected}")
+    return f"{'; '.join([*parts, *more])}."
+
+
+def _measured_note(comparison: Comparison) -> str:
+    """What the figures of a paper's table are."""
+    test, tests = comparison.test, comparison.tests
+    _, *more = _common_notes(comparison)
+    parts = [f"{comparison.segments:,} segments"]
+    if test.resamples:
+        parts.append(f"low–high: 95% interval (bootstrap, {test.resamples:,} resamples)")
+        if len(comparison.rows) > 1:
+            parts.append(
+                f"tests against {comparison.baseline} ({_TESTS[test.test]}, {tests.resamples:,} "
+                "resamples, Holm-corrected)"
+            )
     return f"{'; '.join([*parts, *more])}."
 
 

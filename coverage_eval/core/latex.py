@@ -60,7 +60,7 @@ def _float(table: Table, style: Style) -> Iterator[str]:
     """
     digits = style.digits
     first = table.caption or f"{table.title}."
-    caption = [first, *legend(table, star=False), *table.notes]
+    caption = [first, *legend(table), *table.notes]
     name = re.sub("[^a-z0-9]+", "-", first.lower()).strip("-")
     environment = "table*" if _width(table, digits) > _COLUMN else "table"
     yield from (rf"\begin{{{environment}}}[t]", r"\centering")
@@ -106,10 +106,14 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _lines(cell: Cell, digits: int) -> list[str]:
-    """A cell, then the small print below it."""
+    """A cell, then its interval in small print; a star stands for its p-value.
+
+    The star takes no room, so that figures stay in their column.
+    """
     first, *rest = cell_lines(cell, digits)
     if not isinstance(cell, ScoreCell):
         return [escape_latex(first)]
-    small = (re.sub(r"^p (.) (.*)", r"$p\1\2$", line).replace("–", "--") for line in rest)
     best = rf"\textbf{{{first}}}" if cell.best else first
-    return [best, *(rf"{{\scriptsize {line}}}" for line in small)]
+    star = r"\rlap{$^{*}$}" if cell.significant else ""
+    interval = rest[:1] if cell.low is not None else []
+    return [best + star, *(rf"{{\scriptsize {line.replace('–', '--')}}}" for line in interval)]

@@ -35,6 +35,9 @@ _IN_BRACKETS = r"\[[^\]]+\]"
 _LABEL = re.compile(r"\S+(?: \S+)?\s{2,}")
 """What a line is of, such as ``source``, before its text."""
 
+_FIGURE = "figure "
+"""Before the look of a score, whose interval beside it is dim."""
+
 Line: TypeAlias = "tuple[str, str]"
 """A line of a cell, and how a terminal shows it, such as ``bold red``."""
 
@@ -119,9 +122,22 @@ def _score_lines(table: Table, style: Style) -> list[str]:
             figure, *interval = cell_lines(score, style.digits)
             ends = [f"95% {line}" for line in interval]
             lines.append(_coloured("   ".join([f"{name} {figure}", *ends]), "bold", style))
-            lines.append(_coloured(escape_controls(signature), "dim", style))
+            lines += [_coloured(line, "dim", style) for line in _signature_lines(signature, style)]
         else:
             lines.append(f"{escape_controls(signature)} = {score.format(style.digits)}")
+    return lines
+
+
+def _signature_lines(signature: str, style: Style) -> list[str]:
+    """A signature; in a window in lines that fit, which end behind a setting."""
+    whole = escape_controls(signature)
+    if not style.is_terminal or style.width is None:
+        return [whole]
+    lines = [""]
+    for setting in re.split(r"(?<=\|)", whole):
+        if lines[-1] and width_of(lines[-1] + setting) > style.width:
+            lines.append("  ")
+        lines[-1] += setting
     return lines
 
 
@@ -139,7 +155,11 @@ def _parts_of(table: Table, style: Style) -> Iterator[Iterable[str]]:
         shown = _paragraph(first, style, "bold")
         yield shown + [line for note in rest for line in _paragraph(note, style, "", _IN_BRACKETS)]
     if table.signatures and style.signatures:
-        yield [_coloured(escape_controls(line), "dim", style) for line in table.signatures]
+        yield [
+            _coloured(line, "dim", style)
+            for signature in table.signatures
+            for line in _signature_lines(signature, style)
+        ]
 
 
 def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list[str]:
@@ -209,7 +229,7 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
         if not isinstance(cell, ScoreCell):
             return [(figure, "")]
         colour = {True: "green", False: "red", None: ""}[cell.better if cell.significant else None]
-        look = f"{'bold' if cell.best else ''} {colour}".strip()
+        look = f"{_FIGURE}{'bold' if cell.best else ''} {colour}"
         # The stars stand behind the column of figures.
         figure += "*" if cell.significant else " " * ("significant" in table.traits[column])
         if not are_many:
@@ -222,9 +242,24 @@ def _text_grid(table: Table, style: Style) -> Iterator[str]:
         if style.console:
             from rich.text import Text
 
-            yield _printed(Text(_GAP).join(Text(*piece) for piece in line), style)
+            yield _printed(Text(_GAP).join(map(_look_of, line)), style)
         else:
             yield _GAP.join(words for words, _ in line).rstrip()
+
+
+def _look_of(piece: Line) -> Any:
+    """A piece of a line as a :class:`rich.text.Text`: of a score, only the figure has its look."""
+    from rich.text import Text
+
+    words, look = piece
+    if not look.startswith(_FIGURE):
+        return Text(words, look)
+    text = Text(words)
+    start = len(words) - len(words.lstrip())
+    end = start + len(words[start:].split(" ")[0])
+    text.stylize(look.removeprefix(_FIGURE).strip(), start, end)
+    text.stylize("dim", end)
+    return text
 
 
 def _interval(cell: Cell, digits: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -46,10 +47,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def table(text: str) -> list[str]:
-    """The lines of a table; the signature below it is one line, however long."""
+    """The lines of a table, without the signature below it."""
     lines = [line for line in text.splitlines() if line.strip()]
-    assert "REP|refs:1|" in lines[-1]
-    return lines[:-1]
+    (first,) = (number for number, line in enumerate(lines) if "REP|refs:1|" in line)
+    return lines[:first]
 
 
 def words(text: str) -> list[str]:
@@ -130,7 +131,7 @@ def test_warnings_stand_below_what_they_are_about(tmp_path, monkeypatch, line):
     assert (strict.exit_code, strict.stdout) == (1, "")
 
 
-def test_a_closed_gate_is_said_last(tmp_path, monkeypatch):
+def test_a_closed_gate_is_said_before_warnings(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a").write_text("the house and the dog\n" * 40)
     (tmp_path / "b").write_text("the house the house\n" * 40)
@@ -138,10 +139,10 @@ def test_a_closed_gate_is_said_last(tmp_path, monkeypatch):
     done = CliRunner().invoke(cli, line.split())
     assert done.exit_code == GATE_CLOSED_STATUS
     assert done.output == done.stdout + done.stderr
-    *warnings, last = done.stderr.splitlines()
+    first, *warnings = done.stderr.splitlines()
     assert warnings
     assert all(said.startswith("coverage-eval: warning: ") for said in warnings)
-    assert last.startswith("coverage-eval: worse: b is worse than a: REP")
+    assert first.startswith("coverage-eval: worse: b is worse than a: REP")
 
 
 def test_messages_have_colours_on_a_terminal_only(run_cli, folder):
@@ -153,3 +154,23 @@ def test_messages_have_colours_on_a_terminal_only(run_cli, folder):
     shown, _ = on_a_terminal(*warned, cwd=folder, stream="stderr", TERM="xterm", NO_COLOR="1")
     assert "33m" not in shown
     assert "\x1b" not in run_cli(*warned, cwd=folder).stderr
+
+
+def test_a_terminal_shows_two_notes_of_many_and_where_the_others_are(tmp_path, run_cli):
+    texts = [f"the house and the dog, number {n}." for n in range(30)]
+    broken = [*texts[:10], "", "the dog " * 12, *texts[12:]]
+    for name, lines in {"ref": texts, "a": texts, "b": broken}.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    line = ("compare", "-r", "ref", "a", "b", "-m", "rep", "--resamples", "50", "-o", "x.json")
+    every = run_cli(*line, cwd=tmp_path).stderr.splitlines()
+    assert len(every) > 3
+    few, _ = on_a_terminal(*line, cwd=tmp_path, columns=400, stream="stderr", TERM="dumb")
+    assert few.strip().splitlines() == [
+        *every[:2],
+        f"{len(every) - 2} more notes; see them with -v, or in JSON",
+        "→ x.json",
+    ]
+    known = json.loads((tmp_path / "x.json").read_text())
+    assert len(known["warnings"] + known["remarks"]) >= len(every)
+    shown, _ = on_a_terminal(*line, "-v", cwd=tmp_path, columns=400, stream="stderr", TERM="dumb")
+    assert shown.strip().splitlines() == [*every, "→ x.json"]

@@ -96,22 +96,22 @@ def test_csv_has_a_row_for_each_system_and_metric(comparison):
     assert [row["best"] for row in rows] == ["no", "no", "yes", "yes", "no", "no"]
 
 
-def test_latex_has_escaped_names_and_no_bold_figure_that_no_test_tells_from_the_next(comparison):
+def test_latex_has_escaped_names_and_a_caption_without_advice(comparison):
     text = render(comparison_report(comparison), "latex")
     for part in (
         r"\begin{tabular}{lrr}",
         r" & BLEU$\uparrow$ & REP$\downarrow$ \\",
-        r"50\% \& more & 100.00 & 0.00 \\",
+        r"50\% \& more & 100.00 & 0.00 \\",  # no test tells them from the next
         r"soft\_max & ",
         r"{}*\{x\}\textbar{}[y] & ",
         r"\bottomrule",
-        r"\caption{BLEU and REP scores. ",
+        r"\caption{BLEU and REP scores. 3 segments; "
+        r"low\textendash{}high: 95\% interval (bootstrap, 50 resamples); tests against soft\_max",
+        r"REP\textbar\allowbreak{}refs:1\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0",
     ):
         assert part in text
-    assert (
-        r"REP\textbar\allowbreak{}refs:1\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0" in text
-    )
     assert r"\textbf" not in text
+    assert "$p" not in text
     plain = comparison.to_latex(signatures=False)
     assert r"\allowbreak" not in plain
     assert "\n% REP|refs:1|n:2|w1:1.0" in plain
@@ -121,13 +121,15 @@ def test_a_figure_is_bold_if_a_test_tells_it_from_the_next():
     """BLEU of the first is best by far; by REP the two that never repeat are alike."""
     texts = [f"{n} {text}" for n in range(20) for text in REFERENCES]
     worse = [text.replace("dog", "dog dog") for text in texts]
-    systems = {"good": texts, "short": [text[:-2] for text in texts], "repeats": worse}
+    systems = {"repeats": worse, "good": texts, "short": [text[:-2] for text in texts]}
     how = {"metrics": ("bleu", "rep"), "seed": 1}
     tested = compare(systems, texts, **how, resamples=200)
     text = render(comparison_report(tested), "latex")
-    assert r"good & \textbf{100.00} & 0.00 \\" in text
+    assert r"good & \textbf{100.00}" in text
     assert text.count(r"\textbf") == 1
+    assert r"\rlap{$^{*}$}" in text
     assert "Bold: best figure, told from the next by a test." in text
+    assert [*tested.order] == ["short", "repeats", "good"]  # the last is the reference
     untested = render(comparison_report(compare(systems, texts, **how, resamples=0)), "latex")
     assert untested.count(r"\textbf") == 3
     assert "Bold: best figure. " in untested

@@ -75,11 +75,12 @@ def test_every_format_shows_every_fact():
     assert f"- A note \\& more.\n- `{SIGNATURE}`" in markdown
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
-    assert r"c & 3.00 \\" in latex
-    assert " & {\\scriptsize 2.50--3.50} \\\\\n & {\\scriptsize $p<0.001$} \\\\\n" in latex
+    assert r"c & 3.00\rlap{$^{*}$} \\" in latex
+    assert " & {\\scriptsize 2.50--3.50} \\\\\n" in latex
+    assert "$p" not in latex
     assert (
-        r"\caption{REP scores. Bold: best figure, told from the next by a test. A note \& more.}"
-        in latex
+        r"\caption{REP scores. *: p \textless{} 0.05. Bold: best figure, told from the next by a "
+        r"test. A note \& more.}" in latex
     )
     assert r"\label{tab:rep-scores}" in latex
     assert latex.count(r"\begin{tabular}{lr}") == 1

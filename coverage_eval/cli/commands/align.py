@@ -24,13 +24,13 @@ from coverage_eval.cli.alignment_options import symmetrize_option
 from coverage_eval.cli.click_options import GROUPS, option
 from coverage_eval.cli.command import Group
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import strict_option
 from coverage_eval.cli.output import echo_findings, print_lines, show, with_findings
 from coverage_eval.cli.output_options import (
     ScoreOutputOptions,
     output_option,
     output_to,
     scoring_options,
+    strict_option,
 )
 from coverage_eval.cli.parameters import InputFile, ModelFile
 from coverage_eval.cli.score_report import SegmentTable, score_report, segment_report

@@ -22,9 +22,14 @@ from coverage_eval.cli.alignment_options import (
 from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import checks_option, jobs_option, signature_option, strict_option
+from coverage_eval.cli.options import checks_option, jobs_option, signature_option
 from coverage_eval.cli.output import GATE_CLOSED_STATUS, refuse_fatal, show, warn, with_findings
-from coverage_eval.cli.output_options import OutputOptions, options_on_command_line, output_options
+from coverage_eval.cli.output_options import (
+    OutputOptions,
+    options_on_command_line,
+    output_options,
+    strict_option,
+)
 from coverage_eval.cli.parameters import FiniteRange, NamedText, NameList, ParamType, by_name
 from coverage_eval.cli.texts import texts
 from coverage_eval.comparison.breakdowns import BREAKDOWNS
@@ -353,9 +358,9 @@ def compare(
     else:
         report = with_findings(report, result.findings, model=unknown_words_of_result(result))
         show(report, output, signatures=signature)  # once nothing can fail any more
-    warn(result.findings)
     for line in describe_worse(comparison, worse, output.digits):
         say(line, "worse")
+    warn(result.findings)
     if worse:
         click.get_current_context().exit(GATE_CLOSED_STATUS)
 

@@ -58,7 +58,8 @@ def report(
     print_lines([page.html], output, as_is=True)
     if output != "-":
         show(Report((Table((), (), notes=comparison.statements.write()),)), OutputOptions())
-        print_lines([wrap(f"→ {output}", sys.stdout)])
+        if not sys.stderr.isatty():  # where every command says it
+            print_lines([wrap(f"→ {output}", sys.stdout)])
     warn(comparison.result.findings)
 
 

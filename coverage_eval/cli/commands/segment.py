@@ -12,9 +12,9 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import jobs_option, strict_option
+from coverage_eval.cli.options import jobs_option
 from coverage_eval.cli.output import echo_findings, print_lines
-from coverage_eval.cli.output_options import output_to
+from coverage_eval.cli.output_options import output_to, strict_option
 from coverage_eval.cli.parameters import ModelFile, TextType
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import Text

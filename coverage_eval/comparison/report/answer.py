@@ -52,19 +52,6 @@ class Flags:
         return sum(self.by_metric[name][system])
 
 
-def deciding_statement(stated: Statements) -> Statement | None:
-    """The statement of most pairs of systems; of equal ones that of errors in segments."""
-    return max(
-        stated.statements,
-        key=lambda item: (
-            len(item.better) * len(item.worse),
-            bool(stated.metrics[item.metric].presentation.more_errors),
-            flags_segments(stated.metrics[item.metric]),
-        ),
-        default=None,
-    )
-
-
 def write_answer(
     comparison: Comparison, flags: Flags, worst: str, commonest: tuple[str, int] | None
 ) -> Answer:
@@ -78,7 +65,7 @@ def write_answer(
     """
     stated = comparison.statements
     names = {system: f"⟦{number}⟧" for number, system in enumerate(comparison.rows)}
-    item = deciding_statement(stated)
+    item = stated.deciding
     if len(comparison.rows) == 1:
         who, how_much = _of_one_system(comparison, flags)
     elif item is None:

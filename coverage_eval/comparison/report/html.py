@@ -17,7 +17,7 @@ from coverage_eval.comparison.evidence import (
     listed_kinds,
     mark_kinds,
 )
-from coverage_eval.comparison.report.answer import Flags, deciding_statement, write_answer
+from coverage_eval.comparison.report.answer import Flags, write_answer
 from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
 from coverage_eval.comparison.report.faults import find_faults
@@ -138,7 +138,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     words = function_words(result)
     flags = Flags(comparison, words)
     stated = comparison.statements
-    told = deciding_statement(stated)
+    told = stated.deciding
     opened, worst = _worst(comparison, told)
     deciding = told.metric if told else opened
     picture = draw_scores(comparison, deciding, flags.by_metric.get(deciding))
@@ -161,6 +161,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "scores": table,
         "picture": picture,
         "deciding": comparison.metrics[deciding],
+        "is_sorted": told is not None,
         "flagged": {
             system: sum(column) for system, column in flags.by_metric.get(deciding, {}).items()
         },

@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 
 from coverage_eval.comparison.pairs import systems_as_references
-from coverage_eval.comparison.table import ComparedScore, Comparison
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
 from coverage_eval.core.score import interval_ends
 
@@ -132,21 +132,14 @@ def draw_scores(
         )
         for name, (start, end) in ends.items()
     ]
-    sign = -1 if metrics[deciding].presentation.higher_is_better else 1
-    systems = sorted(
-        comparison.rows,
-        key=lambda s: (s not in on_axes, sign * comparison.rows[s][deciding].score.score),
-    )
     return DrawnTable(
         axes,
         {
             system: [
-                _draw(
-                    comparison, name, comparison.rows[system][name], ends[name], system in on_axes
-                )
+                _draw(comparison, name, system, ends[name], on_axis=system in on_axes)
                 for name in names
             ]
-            for system in systems
+            for system in comparison.order
         },
         references,
         _histograms(comparison, deciding, on_axes, flags),
@@ -217,11 +210,12 @@ def _axis_ends(comparison: Comparison, name: str, systems: Sequence[str]) -> tup
 def _draw(
     comparison: Comparison,
     name: str,
-    cell: ComparedScore,
+    system: str,
     ends: tuple[float, float],
+    *,
     on_axis: bool,
 ) -> DrawnScore:
-    metric, (start, end) = comparison.metrics[name], ends
+    cell, metric, (start, end) = comparison.rows[system][name], comparison.metrics[name], ends
     low, high = interval_ends(cell.score.interval)
     dot, left, right = (
         None if value is None or not on_axis else round(100 * (value - start) / (end - start), 2)
@@ -242,7 +236,7 @@ def _draw(
         dot,
         left,
         right,
-        cell.best and has_say,
+        has_say and comparison.is_bold(name, system),
         change,
         ", ".join(details),
     )
