@@ -70,7 +70,7 @@ def warn(findings: Sequence[Finding]) -> None:
     said = [
         (item.message, "warning" if item.severity < Severity.NOTE else "note")
         for item in findings  # in the order of their severity
-        if item.severity > Severity.FATAL and (item.severity < Severity.NOTE or item.kind)
+        if item.severity == Severity.WARNING or (item.severity == Severity.NOTE and item.kind)
     ]
     are_few = len(said) <= _MAX_FEW + 1 or click.get_current_context().meta.get(VERBOSE)
     shown = said if are_few or not sys.stderr.isatty() else said[:_MAX_FEW]
@@ -91,7 +91,7 @@ def with_findings(
         values["model"] = model
     if notes := [item.message for item in findings if item.severity == Severity.NOTE]:
         values["remarks"] = notes
-    return replace(report, values={**report.values, **values})
+    return report.with_values(**values)
 
 
 def show(report: Report, output: OutputOptions, *, signatures: bool = True) -> None:
