@@ -146,6 +146,27 @@ class Comparison:
         )
         return tests[frozenset((system, following))].adjusted < SIGNIFICANT
 
+    def score_cell(self, name: str, system: str) -> ScoreCell:
+        """A system's score by a metric as tables have it, with its interval and its p-value."""
+        cell, presentation = self.rows[system][name], self.metrics[name].presentation
+        better = None
+        if cell.difference and presentation.higher_is_better is not None:
+            better = (cell.difference > 0) == presentation.higher_is_better
+        told_from = [
+            self.rows[other][name].score.score
+            for pair, test in self.tests.by_metric.get(name, {}).items()
+            if system in pair and test.adjusted < SIGNIFICANT
+            for other in pair - {system}
+        ]
+        return ScoreCell(
+            cell.score.score,
+            *interval_ends(cell.score.interval),
+            cell.adjusted,
+            self.is_bold(name, system),
+            better,
+            tuple(told_from),
+        )
+
     @cached_property
     def statements(self) -> Statements:
         """What the tests tell apart; its ``write`` gives at most four lines."""
@@ -233,7 +254,7 @@ class Comparison:
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw differences from the baseline with their intervals, a panel for each metric.
 
-        A difference has a star as in the table.
+        A difference is that of the figures in the table, and has its star.
 
         Args:
             axes: Where to draw, one for each metric; a new figure if None.
@@ -244,14 +265,17 @@ class Comparison:
         from coverage_eval.plotting.scores import plot_differences
 
         self.result.require_scores()
-        columns = [
-            (metric, [cells[name] for cells in self.rows.values()])
-            for name, metric in self.metrics.items()
-        ]
-        figures = [
-            [(c.difference or 0.0, *interval_ends(c.difference_interval)) for c in cells]
-            for _, cells in columns
-        ]
+        figures, stars = [], []
+        for name in self.metrics:
+            cells = {system: self.score_cell(name, system) for system in self.rows}
+            stars.append([cell.significant for cell in cells.values()])
+            figures.append([
+                (
+                    cell.printed - cells[self.baseline].printed,
+                    *interval_ends(self.rows[system][name].difference_interval),
+                )
+                for system, cell in cells.items()
+            ])  # fmt: skip
         return plot_differences(
             list(self.rows),
             *np.moveaxis(np.array(figures, dtype=np.float64), -1, 0),
@@ -262,9 +286,7 @@ class Comparison:
                 for shown in (metric.presentation for metric in self.metrics.values())
             ],
             baseline=self.baseline,
-            significant=[
-                [_score_cell(c, metric).significant for c in cells] for metric, cells in columns
-            ],
+            significant=stars,
             axes=axes,
         )
 
@@ -382,10 +404,7 @@ def comparison_table(comparison: Comparison) -> Table:
     dashes = ["–"] * len(comparison.result.refused)
     rows: list[tuple[Cell, ...]] = []
     for system in comparison.order:
-        scores = (
-            replace(_score_cell(cell, metrics[name]), best=comparison.is_bold(name, system))
-            for name, cell in comparison.rows[system].items()
-        )
+        scores = (comparison.score_cell(name, system) for name in metrics)
         rows.append((system, *scores, *dashes))
     return Table(
         (
@@ -395,15 +414,6 @@ def comparison_table(comparison: Comparison) -> Table:
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
-
-
-def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
-    """A score with its interval, its p-value and its star."""
-    better = None
-    if cell.difference and metric.presentation.higher_is_better is not None:
-        better = (cell.difference > 0) == metric.presentation.higher_is_better
-    ends = interval_ends(cell.score.interval)
-    return ScoreCell(cell.score.score, *ends, cell.adjusted, cell.best, better)
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:

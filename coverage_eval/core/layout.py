@@ -55,6 +55,7 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
         return [format_number(cell, digits)]
     if not isinstance(cell, ScoreCell):
         return ["" if cell is None else escape_controls(str(cell)).strip()]
+    digits = cell.digits(digits)
     lines = [format_number(cell.value, digits)]
     if cell.low is not None and cell.high is not None:
         low, high = format_number(cell.low, digits), format_number(cell.high, digits)

@@ -231,7 +231,7 @@ def _draw(
         is_better = (cell.difference > 0) == metric.presentation.higher_is_better
         change = "better" if is_better else "worse"
     return DrawnScore(
-        format_number(cell.score.score),
+        format_number(cell.score.score, comparison.score_cell(name, system).digits()),
         cell.score.score,
         dot,
         left,
