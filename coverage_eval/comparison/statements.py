@@ -187,7 +187,7 @@ class Statements:
         )
 
     def _ranked(self, key: str, systems: Iterable[str]) -> list[str]:
-        return _best_first(self.metrics[key], self.scores[key], systems)
+        return best_first(self.metrics[key], self.scores[key], systems)
 
     def _write_equal(self, keys: Sequence[str], name: Namer) -> str:
         """By which columns no test tells systems apart; if by none, what could have been shown."""
@@ -249,7 +249,7 @@ def make_statements(result: Result, tests: PairTests) -> Statements:
     scores = {key: {s: result.score(key, s).score for s in systems} for key in metrics}
     found = []
     for key, metric in metrics.items() if tests.by_metric else ():
-        ranked = _best_first(metric, scores[key], systems)
+        ranked = best_first(metric, scores[key], systems)
         told = {pair for pair, test in tests.by_metric[key].items() if test.adjusted < SIGNIFICANT}
         for system in ranked[::-1] if metric.presentation.more_errors else ranked:
             at = ranked.index(system)
@@ -267,7 +267,7 @@ def make_statements(result: Result, tests: PairTests) -> Statements:
     )
 
 
-def _best_first(metric: Metric, scores: Mapping[str, float], systems: Iterable[str]) -> list[str]:
+def best_first(metric: Metric, scores: Mapping[str, float], systems: Iterable[str]) -> list[str]:
     """Systems by their scores; those with equal scores by their names."""
     sign = -1 if metric.presentation.higher_is_better else 1
     return sorted(systems, key=lambda system: (sign * scores[system], system))

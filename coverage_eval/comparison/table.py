@@ -12,7 +12,7 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.comparison.pairs import PairTests, systems_as_references
-from coverage_eval.comparison.statements import Statements, make_statements, remarks
+from coverage_eval.comparison.statements import Statements, best_first, make_statements, remarks
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.lists import LazyRows
@@ -126,24 +126,19 @@ class Comparison:
         They are as they were given if tests tell nothing apart.
         """
         references, item = systems_as_references(self.result), self.statements.deciding
-        if item is None:
-            return sorted(self.rows, key=lambda system: system in references)
-        sign = -1 if self.metrics[item.metric].presentation.higher_is_better else 1
-        return sorted(
-            self.rows,
-            key=lambda s: (s in references, sign * self.rows[s][item.metric].score.score),
-        )
+        ranked = self._ranked(item.metric) if item else self.rows
+        return sorted(ranked, key=references.__contains__)
+
+    def _ranked(self, name: str) -> Sequence[str]:
+        scores = {system: cells[name].score.score for system, cells in self.rows.items()}
+        return best_first(self.metrics[name], scores, self.rows)
 
     def is_bold(self, name: str, system: str) -> bool:
         """Whether a figure is the best, and a test, if there was one, tells it from the next."""
         tests = self.tests.by_metric.get(name)
         if not tests or not self.rows[system][name].best:
             return self.rows[system][name].best
-        sign = -1 if self.metrics[name].presentation.higher_is_better else 1
-        following = min(
-            (other for other in self.rows if other != system),
-            key=lambda other: sign * self.rows[other][name].score.score,
-        )
+        following = next(other for other in self._ranked(name) if other != system)
         return tests[frozenset((system, following))].adjusted < SIGNIFICANT
 
     def score_cell(self, name: str, system: str) -> ScoreCell:
@@ -152,12 +147,12 @@ class Comparison:
         better = None
         if cell.difference and presentation.higher_is_better is not None:
             better = (cell.difference > 0) == presentation.higher_is_better
-        told_from = [
+        told_from = (
             self.rows[other][name].score.score
             for pair, test in self.tests.by_metric.get(name, {}).items()
             if system in pair and test.adjusted < SIGNIFICANT
             for other in pair - {system}
-        ]
+        )
         return ScoreCell(
             cell.score.score,
             *interval_ends(cell.score.interval),
