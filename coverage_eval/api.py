@@ -36,8 +36,6 @@ def rep(
     n: int = REP.n,
     w1: float = REP.w1,
     w2: float = REP.w2,
-    leave_out: StopWords = _NO_WORDS,
-    leave_out_punctuation: bool = REP.leave_out_punctuation,
     tokenize: str = REP.tokenize,
     lowercase: bool = REP.lowercase,
     **how: Unpack[Scoring],
@@ -53,17 +51,13 @@ def rep(
         n: Length of the n-grams, 1 to 50.
         w1: Weight of repeated n-grams.
         w2: Weight of words twice in a row.
-        leave_out: Ignore n-grams with one of these words.
-        leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser.
         lowercase: Whether to lowercase first.
         **how: ``resamples`` for a 95% interval (by default 0 for none) and their ``seed``,
             ``jobs`` for a number of processes, and ``unaligned`` for a document of other lines, as
             :class:`coverage_eval.scoring.Scoring` says.
     """
-    metric = REP(
-        n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
-    )
+    metric = REP(n, w1, w2, tokenize=tokenize, lowercase=lowercase)
     return score_corpus(metric, hypotheses, references, **how)
 
 
@@ -74,8 +68,6 @@ def letter_rep(
     n: int = LetterREP.n,
     w1: float = LetterREP.w1,
     w2: float = LetterREP.w2,
-    leave_out: StopWords = _NO_WORDS,
-    leave_out_punctuation: bool = LetterREP.leave_out_punctuation,
     tokenize: str = LetterREP.tokenize,
     lowercase: bool = LetterREP.lowercase,
     **how: Unpack[Scoring],
@@ -87,9 +79,7 @@ def letter_rep(
 
     Arguments are those of :func:`rep`; :class:`coverage_eval.LetterREP` gives the formula.
     """
-    metric = LetterREP(
-        n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
-    )
+    metric = LetterREP(n, w1, w2, tokenize=tokenize, lowercase=lowercase)
     return score_corpus(metric, hypotheses, references, **how)
 
 

@@ -118,7 +118,7 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
             f"{kind.presentation.name} needs an aligner: the source text, and a model or links"
         )
     metric = kind(**chosen)
-    metric.signature_for(references=0)  # report a missing package before any text is read
+    metric.get_signature()  # report a missing package before any text is read
     return metric
 
 

@@ -11,13 +11,10 @@ Arrays, masks and bounds may have any shape and use any axis; positions count fr
 
 from coverage_eval.attention import fertility
 from coverage_eval.attention.gradients import (
-    Support,
     constrained_softmax_vjp,
     constrained_sparsemax_jacobian,
     constrained_sparsemax_vjp,
-    find_support,
     softmax_vjp,
-    sparse_vjp,
     sparsemax_vjp,
 )
 from coverage_eval.attention.inputs import AttentionError, InfeasibleBoundsError
@@ -63,7 +60,6 @@ __all__ = [
     "BilinearScore",
     "InfeasibleBoundsError",
     "StepResult",
-    "Support",
     "Transformation",
     "append_sink",
     "attend",
@@ -80,14 +76,12 @@ __all__ = [
     "csoftmax",
     "csparsemax",
     "fertility",
-    "find_support",
     "find_transformation",
     "length_penalty",
     "pardalos_kovoor",
     "penalized_score",
     "softmax",
     "softmax_vjp",
-    "sparse_vjp",
     "sparsemax",
     "sparsemax_loss",
     "sparsemax_vjp",

@@ -35,7 +35,6 @@ if the score is above the threshold. The attention does not show that, so the wo
 code. :mod:`coverage_eval.torch` has the same conventions.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -139,7 +138,7 @@ def constrained_sparsemax_vjp(
 
     An exhausted word (bound 0) belongs to :math:`\mathcal A_L`, so its ``du`` is 0, as in the
     authors' code (see :mod:`coverage_eval.attention.gradients`). This dense form takes O(J) per
-    row; :func:`sparse_vjp` reads only :math:`\mathcal A` and :math:`\mathcal A_R`.
+    row.
 
     Args:
         d_alpha: gradient of the loss for the attention, of the shape of ``alpha``.
@@ -180,60 +179,6 @@ def _vjp(
 def _sharing(attention: FloatArray, weights: NDArray[Any], axis: int) -> NDArray[Any]:
     """The weights of m: w, or without an interior position 1 for every position with attention."""
     return np.where((weights > 0).any(axis=axis, keepdims=True), weights, attention > 0)
-
-
-@dataclass(frozen=True)
-class Support:
-    r"""The positions of one row that its gradient depends on.
-
-    Attributes:
-        interior: indices of :math:`\mathcal A`, strictly between 0 and the bound.
-        at_bound: indices of :math:`\mathcal A_R`, at a positive bound.
-    """
-
-    interior: NDArray[np.intp]
-    at_bound: NDArray[np.intp]
-
-
-def find_support(alpha: ArrayLike, u: ArrayLike | None = None) -> Support:
-    """Find the support of one row of sparsemax or constrained sparsemax, in O(J).
-
-    Args:
-        alpha: ``[J]`` attention.
-        u: the upper bounds, broadcast against ``alpha``; None for sparsemax.
-
-    Returns:
-        The support, for any number of calls of :func:`sparse_vjp`.
-
-    Raises:
-        AttentionError: more than one row, or shapes that do not fit.
-    """
-    attention = np.asarray(alpha)
-    if attention.ndim != 1:
-        raise AttentionError(f"a support belongs to one row, not to shape {attention.shape}")
-    positive = np.flatnonzero(attention > 0)
-    if u is None:
-        return Support(positive, positive[:0])
-    below = attention[positive] < _bounds(u, attention)[positive]
-    return Support(positive[below], positive[~below])
-
-
-def sparse_vjp(d_alpha: FloatArray, support: Support) -> tuple[FloatArray, FloatArray]:
-    r"""Gradients of one row of (constrained) sparsemax in O(|A| + |A_R|), independent of J.
-
-    Eqs. 7-8 of Malaviya et al. 2018, for the positions where they are not 0.
-
-    Args:
-        d_alpha: ``[J]`` gradient of the loss for the attention; read on the support only.
-        support: what :func:`find_support` returned for the row.
-
-    Returns:
-        The gradient for ``z`` at ``support.interior`` and for ``u`` at ``support.at_bound``. Where
-        the interior is empty, m is the mean over the latter.
-    """
-    interior, at_bound = d_alpha[support.interior], d_alpha[support.at_bound]
-    mean = (interior if len(interior) else at_bound).mean()
-    return interior - mean, at_bound - mean
 
 
 def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:

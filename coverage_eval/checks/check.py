@@ -13,7 +13,7 @@ damaged text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +41,13 @@ if TYPE_CHECKING:
     from coverage_eval.align.aligner import Aligner
 
 COUNTED, WRITTEN, MODEL, SEGMENTS = "counted", "written", "model", "segments"
-"""How the texts that a check looks at are split: into the words that metrics count, between spaces,
-into a model's words (such checks also take the model), or not at all (as the sample has them, with
-the aligner and the errors of all outputs, if they are known)."""
+"""How the texts that a check looks at are split: as the metrics count them, at spaces, or as a
+model splits them (such a check also gets the model, and there is a source). Checks of
+:data:`SEGMENTS` get the sample, the aligner, and the errors of all outputs if they are known."""
+
+REFERENCES, SOURCE, ALIGNER = "references", "source", "aligner"
+NO_MODEL, COUNTED_WORDS = "no model", "counted words"
+"""What a check may need."""
 
 
 @dataclass(frozen=True)
@@ -51,24 +55,18 @@ class Check:
     """A look at texts, and what it needs to see anything; without that it is not entered.
 
     Attributes:
-        look: Gives what it finds in some texts, each finding in one text.
+        look: Gives findings, each about one text.
         split: How these texts are split.
         min_segments: Segments of the sample.
         min_tokens: Tokens of the longest text.
-        needs_references: Whether it compares with a reference.
-        needs_source: Whether it compares with the source.
-        needs_aligner: Whether it is about what an aligner is given.
-        without_model: Whether a model does better.
+        needs: What it compares with, or is about; ``no model`` where a model does better.
     """
 
     look: Callable[..., Iterable[Finding]]
     split: str = COUNTED
     min_segments: int = 1
     min_tokens: int = 0
-    needs_references: bool = False
-    needs_source: bool = False
-    needs_aligner: bool = False
-    without_model: bool = False
+    needs: Set[str] = frozenset()
 
 
 CHECKS: Sequence[Check] = (
@@ -77,24 +75,24 @@ CHECKS: Sequence[Check] = (
     Check(look_for_output_errors, SEGMENTS),
     Check(look_for_other_languages, SEGMENTS),
     Check(words.look_for_subwords, WRITTEN),
-    Check(words.look_for_unsegmented_words, needs_aligner=True),
-    Check(model.look_for_other_tokens, MODEL, MIN_SEGMENTS, needs_source=True),
-    Check(words.look_for_attached_punctuation, min_segments=MIN_SEGMENTS),
+    Check(words.look_for_unsegmented_words, needs={ALIGNER}),
+    Check(model.look_for_other_tokens, MODEL, MIN_SEGMENTS),
+    Check(words.look_for_attached_punctuation, COUNTED, MIN_SEGMENTS, needs={COUNTED_WORDS}),
     Check(texts.look_for_characters, WRITTEN),
     Check(texts.look_for_quotes, WRITTEN),
     Check(texts.look_for_equal_texts),
-    Check(texts.look_for_copies, COUNTED, MIN_SEGMENTS, needs_source=True, needs_references=True),
-    Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS, needs_source=True),
+    Check(texts.look_for_copies, COUNTED, MIN_SEGMENTS, needs={SOURCE, REFERENCES}),
+    Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS),
     Check(texts.look_for_case, min_tokens=texts.MIN_CASED),
-    Check(model.look_for_unknown_words, MODEL, MIN_SEGMENTS, needs_source=True),
-    Check(model.look_for_training, MODEL, needs_source=True),
+    Check(model.look_for_unknown_words, MODEL, MIN_SEGMENTS),
+    Check(model.look_for_training, MODEL),
     Check(texts.look_for_blanks),
     Check(texts.look_for_missing_values),
     Check(texts.look_for_missing_references),
-    Check(words.look_for_other_words, COUNTED, MIN_SEGMENTS, needs_references=True),
+    Check(words.look_for_other_words, COUNTED, MIN_SEGMENTS, needs={REFERENCES}),
     Check(look_for_other_order, COUNTED, MIN_SEGMENTS),
-    Check(model.look_for_other_order, MODEL, MIN_SEGMENTS, needs_source=True),
-    Check(look_for_other_lengths, COUNTED, MIN_LENGTHS, needs_source=True, without_model=True),
+    Check(model.look_for_other_order, MODEL, MIN_SEGMENTS),
+    Check(look_for_other_lengths, COUNTED, MIN_LENGTHS, needs={SOURCE, NO_MODEL}),
 )
 """All checks of texts, in the order of explanation."""
 
@@ -167,10 +165,10 @@ def check_texts(
     if aligner is not None and fast_align is not None and sample.source is not None:
         of_model = SampledTexts.tokenize(sample, aligner.tokenizer, aligner.source_tokenizer)
         seen[MODEL] = (of_model, fast_align)
-    checks = CHECKS
-    if not (tokenizer or aligner):  # no words are counted, so punctuation may be attached to them
-        checks = tuple(c for c in CHECKS if c.look is not words.look_for_attached_punctuation)
-    found = run_checks(checks, seen, has_aligner=aligner is not None)
+    given = {ALIGNER} if aligner else set[str]()
+    if tokenizer or aligner:  # else punctuation may be attached to words, which nobody counts
+        given.add(COUNTED_WORDS)
+    found = run_checks(CHECKS, seen, given)
     if len(sample.rows) == sample.size:
         return found
     counted_in_all = () if output_errors is None else KINDS
@@ -181,7 +179,7 @@ def check_texts(
 
 
 def run_checks(
-    checks: Iterable[Check], seen: Mapping[str, Sequence[Any]], *, has_aligner: bool = False
+    checks: Iterable[Check], seen: Mapping[str, Sequence[Any]], given: Set[str]
 ) -> list[Finding]:
     """What checks find in texts that have what they need.
 
@@ -189,22 +187,16 @@ def run_checks(
         checks: The checks.
         seen: What a check looks at, by how its texts are split; the first of :data:`COUNTED` tells
             what texts there are.
-        has_aligner: Whether an aligner is given them.
+        given: What else checks may need.
     """
     found: list[Finding] = []
     counted: SampledTexts = seen[COUNTED][0]
+    has = {REFERENCES: counted.references, SOURCE: counted.source, NO_MODEL: MODEL not in seen}
+    given = given | {need for need, there in has.items() if there}
     longest = max((text.token_count for text in counted.all), default=0)
     for item in checks:
-        lacks = (
-            item.split not in seen
-            or len(counted.lines) < item.min_segments
-            or longest < item.min_tokens
-            or (item.needs_references and not counted.references)
-            or (item.needs_source and counted.source is None)
-            or (item.needs_aligner and not has_aligner)
-            or (item.without_model and MODEL in seen)
-        )
-        if not lacks:
+        is_large = len(counted.lines) >= item.min_segments and longest >= item.min_tokens
+        if is_large and item.split in seen and item.needs <= given:
             found += item.look(*seen[item.split])
     return found
 

@@ -9,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import click
-
 from coverage_eval.cli.click_options import option, option_group
 from coverage_eval.cli.input_rows import free_names, input_rows, is_column, json_value
 from coverage_eval.cli.messages import say
@@ -25,32 +23,15 @@ from coverage_eval.outputs.output_errors import OutputError, is_certain
 
 _NO_STDOUT = "--keep and --reject write files, not standard output"
 
-_OTHERS = {".xlsx", ".xls", ".ods", ".parquet", ".html", ".md", ".tmx", ".xlf", ".xliff", ".xml"}
-"""Endings of files that are not written here; a table under such a name would be no such file."""
-
-
-class _RowsFile(OutputFile):
-    """The name of a file of rows."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name, or a usage error."""
-        name = super().convert(value, param, ctx)
-        if (ending := Path(name).suffix.lower()) in _OTHERS:
-            self.fail(
-                f"{name}: {ending} is not written; end it in .csv, .tsv or .jsonl", param, ctx
-            )
-        return name
-
-
 kept_options = option_group(
     option(
-        "--keep", metavar="FILE", type=_RowsFile(_NO_STDOUT), group="Output",
+        "--keep", metavar="FILE", type=OutputFile(_NO_STDOUT), group="Output",
         help="Write the segments without an error to this file, with all columns of the input: TSV "
         "or CSV by its ending, else JSON Lines. An output that is empty, untranslated or the like "
         "has an error.",
     ),
     option(
-        "--reject", metavar="FILE", type=_RowsFile(_NO_STDOUT), group="Output",
+        "--reject", metavar="FILE", type=OutputFile(_NO_STDOUT), group="Output",
         help="Write the segments with an error to this file, with the reason in a column 'reason'.",
     ),
 )  # fmt: skip

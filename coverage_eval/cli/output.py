@@ -74,7 +74,7 @@ def warn(findings: Sequence[Finding]) -> None:
     said = [
         (item.message, "warning" if item.severity < Severity.NOTE else "note")
         for item in findings  # in the order of their severity
-        if item.severity > Severity.FATAL and (item.severity < Severity.NOTE or item.kind)
+        if item.severity == Severity.WARNING or (item.severity == Severity.NOTE and item.kind)
     ]
     are_many = len(said) > _MAX_FEW + 1 and sys.stderr.isatty()
     shown = said[:_MAX_FEW] if are_many and "verbose" not in options_on_command_line() else said
@@ -95,7 +95,7 @@ def with_findings(
         values["model"] = model
     if notes := [item.message for item in findings if item.severity == Severity.NOTE]:
         values["remarks"] = notes
-    return replace(report, values={**report.values, **values})
+    return report.with_values(**values)
 
 
 def show(report: Report, output: OutputOptions, *, signatures: bool = True) -> None:

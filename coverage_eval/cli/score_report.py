@@ -104,12 +104,11 @@ class SegmentTable:
         return free_names(dict.fromkeys(chain.from_iterable(self._input_rows)), ours)
 
 
-def segment_table(result: Result, reasons: Sequence[str] | None = None) -> SegmentTable:
+def segment_table(result: Result) -> SegmentTable:
     """The segments of one system with their scores by one metric, and with their evidence.
 
     Args:
         result: The result of an evaluation that kept the texts.
-        reasons: Why each segment has an error, empty for those without; a column of segments.
     """
     from coverage_eval.comparison.evidence import segment_lines
 
@@ -117,8 +116,7 @@ def segment_table(result: Result, reasons: Sequence[str] | None = None) -> Segme
     explanations = result.explanations(name)
 
     def evidence(index: int) -> Mapping[str, Any]:
-        columns = explanations[index][0].columns
-        return columns if reasons is None else {**columns, "reason": reasons[index]}
+        return explanations[index][0].columns
 
     def lines(index: int) -> Sequence[str]:
         return list(segment_lines(result, name, index))

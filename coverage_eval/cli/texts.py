@@ -132,7 +132,7 @@ class TextArguments(click.Argument):
             self._assign_in_order(ctx, files)
         for name in self.texts:
             if not values[name]:
-                raise _missing_text(ctx, name, _shown_name(name))
+                raise _missing_text(ctx, name)
         for name in self.required_texts:
             if not values[name]:
                 raise click.MissingParameter(ctx=ctx, param_hint=f"'--{name}'", param_type="option")
@@ -211,8 +211,8 @@ class TextArguments(click.Argument):
             raise click.UsageError(f"{left[0]} is one file too many{what}", ctx)
 
 
-def _missing_text(ctx: click.Context, text: str, argument: str) -> click.UsageError:
-    """The error for a text that is not named, which the usage line calls ``argument``."""
+def _missing_text(ctx: click.Context, text: str) -> click.UsageError:
+    """The error for a text that is not named."""
     if text == "ref":
         return click.UsageError(
             "the reference is missing: name it as REF or with --ref. Without one, "
@@ -222,7 +222,7 @@ def _missing_text(ctx: click.Context, text: str, argument: str) -> click.UsageEr
     return click.MissingParameter(
         "Name a file, or - to read standard input.",
         ctx=ctx,
-        param_hint=f"'{argument}'",
+        param_hint=f"'{_shown_name(text)}'",
         param_type="argument",
     )
 
@@ -282,17 +282,15 @@ def check_columns(ctx: click.Context) -> None:
         click.UsageError: The message lists the columns, and has a line to type.
         DataError: The table cannot be read.
     """
-    parameters: defaultdict[str, list[str]] = defaultdict(list)
+    tables: defaultdict[str, list[str]] = defaultdict(list)
     flags = {}
-    files: dict[str, SegmentFile] = {}
     for item in ctx.command.params:
         if isinstance(item.type, (TextType, NamedText)) and item.name:
             flags.update(dict.fromkeys(item.opts, item.name))
             for text in values_of(ctx, item):
-                if isinstance(text, SegmentFile) and not getattr(item.type, "allow_table", False):
-                    parameters[str(text)].append(item.name)
-                    files[str(text)] = text
-    tables = {name: names for name, names in parameters.items() if files[name].is_table()}
+                is_file = isinstance(text, SegmentFile)
+                if is_file and not getattr(item.type, "allow_table", False) and text.is_table():
+                    tables[str(text)].append(item.name)
     if tables:
         raise _missing_column(ctx, tables, flags)
 

@@ -20,7 +20,6 @@ from coverage_eval.core.progress import Progress, no_progress
 from coverage_eval.core.result import Result
 from coverage_eval.core.significance import Resampled, SignificanceTest, sample_scores
 from coverage_eval.core.tokenizers import Segment
-from coverage_eval.coverage.trust import estimate_recalls
 from coverage_eval.outputs.output_errors import find_output_errors
 
 
@@ -172,8 +171,7 @@ def compare_result(result: Result, test: SignificanceTest | None = None) -> Comp
         for name, draws in zip(metrics, sampled or [{}] * len(counted), strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    trust = estimate_recalls(result) if len(systems) > 1 else {}
-    return Comparison(rows, baseline, test, result, tests, trust)
+    return Comparison(rows, baseline, test, result, tests)
 
 
 def _compare_scores(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,6 @@ from coverage_eval.core.result import Result
 from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Interval, Score, interval_ends
 from coverage_eval.core.significance import SignificanceTest
-from coverage_eval.coverage.trust import Trust
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +79,6 @@ class Comparison:
         test: The significance test.
         result: The counts, and for breakdowns the texts.
         tests: The tests of all pairs of systems.
-        trust: How far the metrics that flag segments can be believed on these texts, by their keys.
     """
 
     rows: Mapping[str, Mapping[str, ComparedScore]]
@@ -88,7 +86,6 @@ class Comparison:
     test: SignificanceTest
     result: Result = field(repr=False, compare=False)
     tests: PairTests = field(repr=False, compare=False)
-    trust: Mapping[str, Trust] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
         names = ", ".join(metric.presentation.name for metric in self.metrics.values())
@@ -180,12 +177,6 @@ class Comparison:
             for name, ((_, first), (_, second)) in sorted(pairs)
         )
         return (*named, *remarks(self.result))
-
-    @property
-    def doubts(self) -> dict[str, str]:
-        """Why metrics by which no test tells systems apart say little of these texts."""
-        told = {item.metric for item in self.statements.statements}
-        return {k: t.warning for k, t in self.trust.items() if t.is_low and k not in told}
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -434,10 +425,6 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
         "seed": test.seed,
         "statements": comparison.statements.to_dicts(),
         "notes": comparison_notes(comparison),
-        "trust": {
-            name: asdict(trust) | {"is_low": trust.is_low}
-            for name, trust in comparison.trust.items()
-        },
         "scores": scores,
     }
 
@@ -532,8 +519,4 @@ def comparison_notes(comparison: Comparison) -> list[str]:
             )
     notes += [f"{note}." for note in more]
     notes += [metric.table_caveat for metric in metrics.values() if metric.table_caveat]
-    notes += [
-        f"{metrics[name].presentation.name}: do not go by this column: {why}."
-        for name, why in comparison.doubts.items()
-    ]
     return [*notes, *comparison.remarks]

@@ -94,7 +94,8 @@ class Finding(NamedTuple):
         message: One line: the texts, what was seen, with figures, and what to do.
         severity: How much it matters.
         texts: The names of the texts; empty if it is about all of them.
-        kind: What was found, such as ``blank``; empty if no other finding suppresses it.
+        kind: What was found, such as ``blank``; empty if no other finding suppresses it. A note
+            without a kind is not printed on standard error.
         labels: What was seen in each of the texts; empty if the message is about them together.
         advice: The end of the message: what to do.
         suppresses: Kinds of findings that have the same cause in the same text.

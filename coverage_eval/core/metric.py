@@ -77,7 +77,7 @@ class Presentation:
 
 @dataclass(frozen=True)
 class Formula:
-    """A figure's settings, signature and formula over summed statistics."""
+    """What turns summed statistics into a score: settings, formula and signature."""
 
     presentation: ClassVar[Presentation]
     """Its name, its direction, and its words."""

@@ -116,7 +116,7 @@ class SegmentFile(FileText):
         if _TABLE.fullmatch(str(self.path)):
             return True
         items = read_json(self) if os.path.isfile(self.path) else None  # noqa: PTH113
-        return bool(items) and any(isinstance(item, dict) for item in items or ())
+        return any(isinstance(item, dict) for item in items or ())
 
 
 class JoinedText(Text):

@@ -41,16 +41,17 @@ _MAX_FACTOR = 4.0
 """Most that a text raises or lowers K: a text full of omissions must not hide them."""
 
 EXPECTED_SHARE = 0.05
-"""The share of errors that is assumed before a text is seen."""
+"""The share of errors before a text is seen: assumed, not fitted to labels."""
 
 _ERROR_SHAPE = 0.2
-"""The exponent s of the density of p-values of outputs with an error."""
+"""The exponent s of the density of p-values of outputs with an error: assumed, too."""
 
 FLAG_PROBABILITY = 0.5
 """From this probability on, an output is flagged."""
 
 USUAL_QUANTILE = 0.9
-"""The quantile of complete translations' scores that :meth:`NullScores.usual_scores` has."""
+"""The quantile of complete translations' scores that :meth:`NullScores.usual_scores` has; chosen on
+WMT23 and TED (``notebooks/evidence/tables/people_quantiles.csv``)."""
 
 _EVEN = 1000
 """P-values that stand for even ones."""

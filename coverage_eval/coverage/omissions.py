@@ -45,6 +45,13 @@ _NO_NULLS = (
     "or an earlier version made it), so they are assumed to score as captions do: train it "
     "again with 'align train --prepare-for omissions'"
 )
+_TOO_LONG = (
+    "{} of {} segments have more words than the longest complete text that the model knows ({:,}), "
+    "so their probabilities are extrapolated: give a sentence or a paragraph a line"
+)
+
+MAX_LONGER = 0.02
+"""Share of segments that may be longer than all that a model knows."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +105,24 @@ class UncoveredWords(Metric):
         """The marks of an output, given what the finder found in it."""
 
     def check(self, sample: RowSample) -> Sequence[Finding]:
-        """What the model lacks."""
+        """What the model lacks, and segments that are longer than any that it knows."""
         model = self._find_by(sample).model
         if not model.is_prepared:
             return [] if model.referenced else [Finding(_NOT_PREPARED)]
-        return [] if model.nulls else [Finding(_NO_NULLS)]
+        if not model.nulls:
+            return [Finding(_NO_NULLS)]
+        if self.side == "source":
+            sizes = [len(self.aligner.source_tokenizer(row.source or "")) for row in sample.rows]
+        else:
+            sizes = [
+                max(len(self.aligner.tokenizer(text)) for text in row.hypotheses)
+                for row in sample.rows
+            ]
+        longer = sum(size > model.null.longest for size in sizes)
+        if longer <= MAX_LONGER * len(sizes):
+            return []
+        message = _TOO_LONG.format(longer, len(sizes), model.null.longest)
+        return [Finding(message, sample=len(sizes) if len(sizes) < sample.size else 0)]
 
     def _find_by(self, sample: RowSample) -> OmissionFinder:
         referenced = self.referenced and bool(sample.references)

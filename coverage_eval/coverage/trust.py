@@ -8,17 +8,15 @@ has learnt from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import itemgetter
 from random import Random
 
 from coverage_eval.core.batches import Row
-from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.omission_finder import OmissionFinder, sample_of
-from coverage_eval.coverage.omissions import FittedFinder
 
 SEGMENTS = 100
 """Segments that get an error; they take some seconds, whatever the size of the text."""
@@ -34,16 +32,6 @@ _MIN_PHRASE, _MAX_PHRASE = 3, 6
 
 _MAX_PARTS = 5
 """A sentence says shares in so many parts at most, as in "2 in 5", but for small ones."""
-
-MIN_GAIN = 0.2
-"""A finder whose share of planted errors found is not larger by so much than its share of false
-alarms says little about the text: its column does not count in verdicts.
-Half of the errors would be too much to ask: in paragraphs of WMT23 en-de, a model of captions finds
-a third, and the system that it flags significantly more often is the one that people label most."""
-
-MIN_UNFLAGGED = 0.2
-"""The share of segments that are not flagged before, below which a text tells nothing: so it is if
-its lines do not match. Of a system that leaves text out in two thirds of its outputs, it is 0.3."""
 
 
 @dataclass(frozen=True)
@@ -69,31 +57,14 @@ class Trust:
         """The share of planted errors that are found, 0 to 1; 0 without any."""
         return self.found / self.planted if self.planted else 0.0
 
-    @property
-    def is_low(self) -> bool:
-        """Whether it finds so little here, beyond false alarms, that it does not count."""
-        return bool(self.warning)
-
-    @property
-    def warning(self) -> str:
-        """Why nobody should go by it on this text; empty if it finds enough."""
-        if self.planted < MIN_UNFLAGGED * self.segments:  # the outputs may well have these errors
-            return "it flags so many that this text cannot tell errors from false alarms"
-        if self.share_found - self.false_alarms < MIN_GAIN:
-            return "it finds so little that its flags say little about this text"
-        return ""
-
-    @property
-    def finds(self) -> str:
-        """What it does: ``finds about 1 in 3 planted omissions here (15 of 46)``."""
+    def __str__(self) -> str:
         errors = "omissions" if self.side == "source" else "additions"
         about = share_in_words(self.share_found)
         of = " of the" if about in {"none", "all", "nearly all"} else ""
-        return f"finds {about}{of} planted {errors} here ({self.found} of {self.planted})"
-
-    def __str__(self) -> str:
-        flags = f"of complete text it flags {share_in_words(self.false_alarms)}"
-        return "; ".join(filter(None, [f"this model {self.finds}", flags, self.warning]))
+        return (
+            f"this model finds {about}{of} planted {errors} here ({self.found} of {self.planted}); "
+            f"of complete text it flags {share_in_words(self.false_alarms)}"
+        )
 
 
 def share_in_words(share: float) -> str:
@@ -160,28 +131,6 @@ def estimate_recall(
     found = sum(segment.is_flagged for segment in finder.find(clean))
     false_alarms = finder.nulls[0].false_alarms
     return Trust(finder.model.side, len(pairs), len(clean), found, false_alarms)
-
-
-def estimate_recalls(result: Result) -> dict[str, Trust]:
-    """How far each metric that flags segments can be believed on a text, by the metric's name.
-
-    A metric whose segments are all too short has none.
-
-    Raises:
-        AlignerError: The aligner failed.
-    """
-    rows = result.texts.sample.rows if result.texts else ()
-    estimates = {
-        name: estimate_recall(metric.finder, rows)
-        for name, metric in result.fitted.items()
-        if isinstance(metric, FittedFinder)
-    }
-    return {name: trust for name, trust in estimates.items() if trust}
-
-
-def trust_sentences(result: Result, trust: Mapping[str, Trust]) -> list[str]:
-    """What was found of planted errors, a sentence for each metric."""
-    return [f"{result.metrics[name].presentation.name}: {found}." for name, found in trust.items()]
 
 
 def _generator(row: Row, seed: int) -> Random:

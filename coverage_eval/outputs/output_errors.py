@@ -77,22 +77,6 @@ class OutputError(NamedTuple):
         return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
-class JudgedOutput(NamedTuple):
-    """An output and what it is judged by, all without marks that are no words.
-
-    Attributes:
-        output: The output.
-        source: Its source; None if it is unknown.
-        references: The references of the segment; few outputs need them, so they are not parsed.
-        others: The outputs of other systems, likewise; none if the source is unknown.
-    """
-
-    output: ParsedSegment
-    source: ParsedSegment | None
-    references: Sequence[Segment] = ()
-    others: Sequence[Segment] = ()
-
-
 @dataclass(frozen=True)
 class OutputProfile:
     """What is usual in one system's outputs; what departs from it is an output error."""
@@ -125,11 +109,24 @@ class OutputProfile:
         lengths = LengthProfile.learn([pair for pair in pairs if pair[0].words])
         return cls(languages, lengths, PreambleProfile.learn(pairs, lengths, others, known))
 
-    def find(self, judged: JudgedOutput) -> Iterator[OutputError]:
-        """The errors of an output that has words."""
-        output, source, references = judged.output, judged.source, judged.references
+    def find(
+        self,
+        output: ParsedSegment,
+        source: ParsedSegment | None,
+        references: Sequence[Segment],
+        others: Sequence[Segment],
+    ) -> Iterator[OutputError]:
+        """The errors of an output that has words.
+
+        Args:
+            output: The output.
+            source: Its source; None if it is unknown.
+            references: The references of the segment; few outputs need them, so they are not
+                parsed.
+            others: The outputs of other systems, likewise; none if the source is unknown.
+        """
         if source:
-            left = find_untranslated(output, source, self.languages, references, judged.others)
+            left = find_untranslated(output, source, self.languages, references, others)
             if left:
                 spans = tuple(span for part in left for span in part.spans)
                 is_copy = any(part.is_whole for part in left)
@@ -235,15 +232,15 @@ class OutputErrorFinder:
             output, errors = ParsedSegment.of(text, is_output=True), list[OutputError]()
             if output.words:
                 others = _others(row, number) if source else ()
-                errors += profile.find(JudgedOutput(output, source, references, others))
-            elif _has_words(row):
+                errors += profile.find(output, source, references, others)
+            elif _should_have_words(row):
                 errors.append(OutputError("empty"))
             written = segment_text(text)
             if MAY_HAVE_TOKEN.search(written) and (mark := find_special_token(written, may_have)):
                 errors.append(OutputError("special-token", mark))
             if MAY_HAVE_MARKUP.search(written) and (markup := find_markup(output.text, may_have)):
                 errors.append(OutputError("markup", markup))
-            found.append(tuple(sorted(errors, key=_order)))
+            found.append(tuple(sorted(errors, key=lambda error: _ORDER[error.kind])))
         return tuple(found)
 
 
@@ -253,17 +250,13 @@ def _others(row: Row, number: int) -> tuple[Segment, ...]:
     return tuple(text for text in others if text not in row.references)
 
 
-def _has_words(row: Row) -> bool:
+def _should_have_words(row: Row) -> bool:
     """Whether an output of a row should have words."""
     expected = row.nonblank_references if row.source is None else [row.source]
     return not expected or any(ParsedSegment.of(text).words for text in expected)
 
 
 _ORDER = {kind: number for number, kind in enumerate(KINDS)}
-
-
-def _order(error: OutputError) -> int:
-    return _ORDER[error.kind]
 
 
 # Errors of whole texts, as findings and as reasons to reject a segment

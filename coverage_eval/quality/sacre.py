@@ -159,11 +159,6 @@ class BLEU(SacreBLEUMetric):
                 kind="tokenised",
             )
 
-    @classmethod
-    def acl2018(cls) -> BLEU:
-        """The BLEU of the paper's scripts: multi-bleu.perl -lc (audit scripts, row 4)."""
-        return cls(tokenize="none", lowercase=True, smooth="none")
-
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100.
 

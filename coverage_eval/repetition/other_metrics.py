@@ -55,7 +55,6 @@ class LengthRatio(SegmentRatio):
     presentation: ClassVar[Presentation] = Presentation(
         "length-ratio",
         higher_is_better=None,
-        more_errors="repeats more",
         undefined="the source has no words at all",
         caveat=(
             "Words of the output per word of the source. Neither a high nor a low ratio is good "

@@ -12,10 +12,9 @@ reference closest in length to the hypothesis (the shorter of two equally close)
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from operator import eq
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -27,7 +26,7 @@ from coverage_eval.core.batches import Batch
 from coverage_eval.core.mark import LIST_PHRASES, Explanation, Mark, MarkKind
 from coverage_eval.core.metric import Presentation, Statistics, setting
 from coverage_eval.core.text_metric import TokenMetric
-from coverage_eval.core.tokenizers import Segment, StopWords, Words
+from coverage_eval.core.tokenizers import Segment, Words
 
 _MAX_WEIGHT = 1_000_000
 _MAX_N = 50
@@ -89,8 +88,6 @@ class REP(TokenMetric):
         n: Length of the n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
-        leave_out: Ignore n-grams with one of these words, such as function words.
-        leave_out_punctuation: Ignore n-grams with a token of nothing but punctuation.
         tokenize: The tokeniser to apply, one of ``coverage_eval.core.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
@@ -102,8 +99,6 @@ class REP(TokenMetric):
     n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", min=1, max=_MAX_N)
     w1: float = setting(1.0, "Weight of repeated n-grams (λ1).", min=0, max=_MAX_WEIGHT)
     w2: float = setting(2.0, "Weight of words twice in a row (λ2).", min=0, max=_MAX_WEIGHT)
-    leave_out: StopWords = field(default_factory=StopWords)
-    leave_out_punctuation: bool = False
 
     presentation: ClassVar[Presentation] = Presentation(
         "REP",
@@ -148,17 +143,8 @@ class REP(TokenMetric):
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""
-        settings: dict[str, object] = {
-            "n": self.n,
-            "w1": float(self.w1),
-            "w2": float(self.w2),
-            "norm": self.norm,
-        }
-        left_out = ["punct"] if self.leave_out_punctuation else []
-        left_out += [str(self.leave_out)] if self.leave_out else []
-        if left_out:
-            settings["without"] = "+".join(left_out)
-        return settings | self.tokenizer.settings
+        weights = {"w1": float(self.w1), "w2": float(self.w2)}
+        return {"n": self.n, **weights, "norm": self.norm, **self.tokenizer.settings}
 
     def errors(self, statistics: Statistics) -> NDArray[np.float64]:
         """The sum σ: w1 · repeated n-grams + w2 · repeated words; the score is per 100 words."""
@@ -232,7 +218,7 @@ class REP(TokenMetric):
     def _repetitions(
         self, hypothesis: Tokens, references: Sequence[Tokens]
     ) -> Sequence[_Repetition]:
-        """The terms of both sums of the formula without any token that is left out."""
+        """The terms of both sums of the formula."""
         repetitions: list[_Repetition] = []
         for n in range(1 if self.in_letters else self.n, self.n + 1):
             ngrams = find_ngrams(hypothesis, n)
@@ -243,13 +229,7 @@ class REP(TokenMetric):
         if any(map(eq, hypothesis, hypothesis[1:])):
             expected = [doubled_words(text) for text in references]
             repetitions += _exceeding(TWICE, doubled_words(hypothesis), expected, min_count=1)
-        if repetitions and (self.leave_out or self.leave_out_punctuation):
-            return [item for item in repetitions if not any(map(self._is_left_out, item.ngram))]
         return repetitions
-
-    def _is_left_out(self, token: str) -> bool:
-        is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
-        return is_punctuation or token in self.leave_out
 
 
 def _exceeding(
@@ -291,13 +271,6 @@ def _reading_order(repetition: tuple[Sequence[int], _Repetition]) -> tuple[Any, 
     return starts, item.kind, -len(item.ngram)
 
 
-def is_punctuation_alone(token: str) -> bool:
-    """Whether a token has only punctuation and symbols, perhaps written as HTML entities."""
-    from html import unescape  # slow to import, for the few who leave punctuation out
-
-    return all(unicodedata.category(letter)[0] in "PS" for letter in unescape(token))
-
-
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
     """The length of the reference closest in length; the shorter of two equally close.
 
@@ -331,8 +304,6 @@ class LetterREP(REP):
         n: Length of the longest n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row.
-        leave_out: As of :class:`REP`.
-        leave_out_punctuation: As of :class:`REP`.
         tokenize: The tokeniser to apply, one of ``coverage_eval.core.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
@@ -340,29 +311,9 @@ class LetterREP(REP):
         TypeError, ValueError: As :class:`REP`.
     """
 
-    presentation: ClassVar[Presentation] = Presentation(
-        "REP-letters",
-        higher_is_better=False,
-        kinds=tuple(
-            MarkKind(
-                name,
-                "output",
-                "repeated",
-                "repetition",
-                "repeated words",
-                "word repeated beyond the reference",
-                "repetition",
-                style="repeated",
-                listed=LIST_PHRASES,
-                allowed_by="reference",
-            )
-            for name in (NGRAM, TWICE)
-        ),
-        more_errors="repeats more",
-        undefined=(
-            "the reference has no words at all, and the score is per reference word; check that "
-            "the reference file is the right one"
-        ),
+    presentation: ClassVar[Presentation] = replace(
+        REP.presentation,
+        name="REP-letters",
         caveat=(
             "REP in letters is made to find segments with repetitions: longer words count more, "
             "and a repeated word counts once as a word and once as part of a phrase. It is not a "
@@ -387,22 +338,12 @@ class LetterRepetition(LetterREP):
     :class:`coverage_eval.repetition.rep.LetterREP`.
     """
 
-    presentation: ClassVar[Presentation] = Presentation(
-        "REP-letters-no-ref",
-        higher_is_better=False,
+    presentation: ClassVar[Presentation] = replace(
+        LetterREP.presentation,
+        name="REP-letters-no-ref",
         kinds=tuple(
             replace(kind, meaning="word that the output says again", allowed_by="")
             for kind in REP.presentation.kinds
-        ),
-        more_errors="repeats more",
-        undefined=(
-            "the reference has no words at all, and the score is per reference word; check that "
-            "the reference file is the right one"
-        ),
-        caveat=(
-            "REP in letters is made to find segments with repetitions: longer words count more, "
-            "and a repeated word counts once as a word and once as part of a phrase. It is not a "
-            "percentage and not comparable with REP."
         ),
     )
     needs: ClassVar[frozenset[str]] = frozenset()

@@ -90,7 +90,7 @@ def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str
         ("bleu a.txt ref.txt -lc", "-lc is --lowercase."),
         ("bleu a.txt ref.txt -tok 13a", "-tok is --tokenize."),
         ("meteor a.txt ref.txt --lowercase", "METEOR and the aligner ignore case."),
-        ("compare a.txt b.txt -r ref.txt --paired-bs", "'compare' tests pairs of systems"),
+        ("compare a.txt b.txt -r ref.txt --paired-bs", "'compare' tests all pairs of systems"),
         ("omissions a.txt src.txt --model m", "src.txt is one file too many; name it with --src"),
         ("omissions --src src.txt", "Name a file, or - to read standard input."),
         ("rep a.txt", "the reference is missing: name it as REF or with --ref. Without one,"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +16,8 @@ from coverage_eval.attention import (
     constrained_sparsemax,
     constrained_sparsemax_jacobian,
     constrained_sparsemax_vjp,
-    find_support,
     softmax,
     softmax_vjp,
-    sparse_vjp,
     sparsemax,
     sparsemax_vjp,
 )
@@ -213,54 +211,8 @@ def test_gradients_along_another_axis_and_in_float32(forward, vjp, jacobian):
     assert (d_scores[narrow == np.float32(0.7)] == 0).all()
 
 
-def test_sparse_form_equals_dense_form():
-    rng = np.random.default_rng(36)
-    for number in range(50):
-        z, u = random_problem(rng, 30)
-        if number % 2:  # no interior: bounds that are reached, and words that get nothing
-            z[:3], u[:3] = z.max() + 2, rng.dirichlet(np.ones(3))
-        gradient = rng.normal(size=30)
-        alpha = constrained_sparsemax(z, u)
-        support = find_support(alpha, u)
-        at_interior, at_bound = sparse_vjp(gradient, support)
-        d_scores, d_bounds = constrained_sparsemax_vjp(gradient, alpha, u)
-        np.testing.assert_allclose(d_scores[support.interior], at_interior, atol=1e-14)
-        np.testing.assert_allclose(d_bounds[support.at_bound], at_bound, atol=1e-14)
-        assert np.count_nonzero(d_scores) <= len(at_interior)
-        assert np.count_nonzero(d_bounds) <= len(at_bound)
-        alpha = sparsemax(z)
-        plain_support = find_support(alpha)
-        assert len(plain_support.at_bound) == 0
-        np.testing.assert_allclose(
-            sparsemax_vjp(gradient, alpha)[plain_support.interior],
-            sparse_vjp(gradient, plain_support)[0], atol=1e-14,
-        )  # fmt: skip
-
-
-def test_sparse_form_reads_only_the_support():
-    class Watched(np.ndarray):  # type: ignore[type-arg]
-        read: ClassVar[list[int]] = []
-
-        def __getitem__(self, index: Any) -> Any:
-            Watched.read.extend(np.asarray(index).tolist())
-            return np.asarray(super().__getitem__(index))
-
-    u = np.full(1000, 0.3)
-    z = np.zeros(1000)
-    z[[5, 50, 500, 700]] = [4.0, 3.0, 2.0, 1.9]
-    support = find_support(constrained_sparsemax(z, u), u)
-    gradient = np.full(1000, np.nan)
-    gradient[[5, 50, 500, 700]] = 1.0
-    at_interior, at_bound = sparse_vjp(gradient.view(Watched), support)
-    assert sorted(Watched.read) == [5, 50, 500, 700]
-    assert np.isfinite(at_interior).all()
-    assert np.isfinite(at_bound).all()
-
-
 def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(AttentionError, match=r"gradient has shape \(2,\), the attention \(3,\)"):
         softmax_vjp([1.0, 2.0], [0.2, 0.3, 0.5])
     with pytest.raises(AttentionError, match=r"bounds of shape \(2,\) do not fit"):
         constrained_sparsemax_vjp(np.ones(3), np.ones(3) / 3, np.ones(2))
-    with pytest.raises(AttentionError, match="a support belongs to one row"):
-        find_support(np.ones((2, 2)) / 2)

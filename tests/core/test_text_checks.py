@@ -23,7 +23,10 @@ import coverage_eval as ce
 from coverage_eval.checks.check import (
     CHECKS,
     COUNTED,
+    COUNTED_WORDS,
     MODEL,
+    REFERENCES,
+    SOURCE,
     WRITTEN,
     Check,
     check_texts,
@@ -67,7 +70,7 @@ OUTPUT = confuse(targets())
 
 
 def findings(seen: SampledTexts) -> list[Finding]:
-    found = run_checks(CHECKS, {COUNTED: (seen,), WRITTEN: (seen,)})
+    found = run_checks(CHECKS, {COUNTED: (seen,), WRITTEN: (seen,)}, {COUNTED_WORDS})
     assert not any("\n" in finding.message for finding in found)
     return combine(found, seen.source.name if seen.source else None)
 
@@ -480,13 +483,13 @@ def test_a_check_is_entered_where_there_is_what_it_looks_at():
 
     for item in (
         Check(look, min_segments=2),
-        Check(look, needs_source=True),
-        Check(look, needs_references=True),
+        Check(look, needs={SOURCE}),
+        Check(look, needs={REFERENCES}),
     ):
-        assert run_checks([item], {COUNTED: (few,)}) == []
-        assert run_checks([item], {COUNTED: (more,)}) == found("a")
-    assert run_checks([Check(look, min_tokens=3)], {COUNTED: (more,)}) == []
-    assert run_checks([Check(look, MODEL)], {COUNTED: (more,)}) == []
+        assert run_checks([item], {COUNTED: (few,)}, set()) == []
+        assert run_checks([item], {COUNTED: (more,)}, set()) == found("a")
+    assert run_checks([Check(look, min_tokens=3)], {COUNTED: (more,)}, set()) == []
+    assert run_checks([Check(look, MODEL)], {COUNTED: (more,)}, set()) == []
 
 
 def test_findings_are_warned_of_unless_they_are_notes():

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import coverage_eval as ce
@@ -19,6 +20,7 @@ from coverage_eval.coverage.omission_finder import OmissionFinder
 from coverage_eval.coverage.omissions import Additions, FittedFinder, Omissions, UncoveredWords
 from coverage_eval.coverage.training import train_for_omissions
 from coverage_eval.outputs.output_errors import find_output_errors
+from coverage_eval.spark import Job
 from tests.comparison.test_report_data import read_blocks
 from tests.coverage.conftest import measured
 from tests.coverage.test_peers import BAD, PEERS, SOURCES, TARGETS, corrupt
@@ -82,7 +84,7 @@ def test_certain_errors_raise_no_other_probability(special):
 
 
 def test_all_who_ask_get_the_same_flags(special, tmp_path: Path, run_cli, monkeypatch):
-    """Python, command, table, JSON, filter, gate, comparison and report."""
+    """Python, command, table, JSON, filter, gate, comparison, report and a job of Spark."""
     monkeypatch.chdir(tmp_path)
     special.save("m")
     Path("src").write_text("\n".join(SOURCES) + "\n")
@@ -106,6 +108,13 @@ def test_all_who_ask_get_the_same_flags(special, tmp_path: Path, run_cli, monkey
         run_cli(*command, "--sentence-level", "-o", "all.csv")
         with Path("all.csv").open(encoding="utf-8", newline="") as opened:
             assert [bool(row["reason"]) for row in csv.DictReader(opened)] == flags
+        printed = json.loads(run_cli(*command, "--sentence-level", "-f", "json").stdout)
+        assert [bool(row["reason"]) for row in printed["scores"][0]["sentences"]] == flags
+        fitted = measured(Texts.from_lists({name: outputs}, None, SOURCES), o=Omissions(special))
+        job = Job("output", (), source="src").with_fitted(fitted.fitted)
+        batches = pa.table({"output": outputs, "src": SOURCES}).to_batches(max_chunksize=70)
+        rows = [row["o"] for batch in job.score_batches(batches, "m") for row in batch.to_pylist()]
+        assert [bool(row["reason"]) for row in rows] == flags
         gate = run_cli(*command, "--fail-above", "100", "--reject", "bad.jsonl")
         assert f"{sum(flags)} of 200 segments are flagged" in gate.stdout
         assert f"{sum(flags)} of 200 segments are flagged" in gate.stderr
@@ -123,6 +132,18 @@ def test_peers_change_the_ranking_of_segments_alone(special):
     for one, other in zip(alone, peered, strict=True):
         assert (one.uncovered, one.probability) == (other.uncovered, other.probability)
         assert one.is_flagged == other.is_flagged
+
+
+def test_lines_longer_than_what_a_model_knows_are_named_before_the_figure(special):
+    longest = OmissionFinder(special).model.null.longest
+    line = " ".join(SOURCES * 3).split()
+    for words, is_named in ((longest, False), (longest + 1, True)):
+        texts = Texts.from_lists({"x": TARGETS}, None, [" ".join(line[:words])] * len(TARGETS))
+        found = [one.message for one in Omissions(special).check(texts.sample)]
+        assert [message.startswith("200 of 200 segments have more") for message in found] == [
+            True
+        ] * is_named
+    assert not Omissions(special).check(Texts.from_lists({"x": TARGETS}, None, SOURCES).sample)
 
 
 @pytest.mark.slow

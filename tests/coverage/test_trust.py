@@ -9,20 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.report.html import make_report
-from coverage_eval.comparison.table import comparison_as_dict
-from coverage_eval.core.batches import Row, Texts
+from coverage_eval.core.batches import Row
 from coverage_eval.coverage.omission_finder import OmissionFinder
-from coverage_eval.coverage.omissions import FittedFinder, Omissions
-from coverage_eval.coverage.trust import (
-    Trust,
-    estimate_recall,
-    estimate_recalls,
-    trust_sentences,
-)
-from coverage_eval.repetition.rep import REP
-from tests.comparison.systems import damaged
-from tests.coverage.conftest import measured, special
+from coverage_eval.coverage.trust import Trust, estimate_recall
+from tests.coverage.conftest import special
 from tests.grammar import generate
 
 __all__ = ["special"]
@@ -40,18 +30,6 @@ def test_planted_errors_are_found(special):
         assert 50 < found.planted <= 60
         assert found.share_found > 0.5
         assert found.false_alarms < 0.1
-        assert not found.is_low
-
-
-def test_a_text_whose_lines_do_not_match_is_not_believed(special):
-    texts = [row.hypotheses[0] for row in ROWS]
-    sources = [row.source or "" for row in ROWS]
-    dataset = Texts.from_lists({"x": [*texts[5:], *texts[:5]]}, None, sources)
-    result = measured(dataset, o=Omissions(special))
-    fitted = result.fitted["o"]
-    assert isinstance(fitted, FittedFinder)
-    found = estimate_recall(fitted.finder, result.rows)
-    assert found.is_low
 
 
 def test_what_outputs_lack_is_no_false_alarm(special):
@@ -67,7 +45,6 @@ def test_what_outputs_lack_is_no_false_alarm(special):
     assert found.segments - found.planted >= 30
     assert found.share_found > 0.5
     assert found.false_alarms < 0.1
-    assert not found.is_low
     assert estimate_recall(OmissionFinder(special), rows * 2, segments=150) == found
 
 
@@ -83,62 +60,6 @@ def test_the_sentence_says_both_shares():
     assert str(Trust("target", 9, 9, 0, 0.0)).startswith(
         "this model finds none of the planted additions here (0 of 9); of complete"
     )
-    assert Trust("source", 0, 0, 0, 0.0).is_low
-    assert "finds so little" in Trust("source", 50, 50, 3, 0.01).warning
-    everywhere = Trust("source", 100, 10, 10, 0.01)
-    assert "cannot tell errors from false alarms" in everywhere.warning
-    assert not Trust("source", 100, 31, 31, 0.05).warning
-
-
-def test_each_metric_that_flags_gets_an_estimate(special):
-    """A score that finds little says so; short segments get no estimate."""
-    texts = [row.hypotheses[0] for row in ROWS]
-    sources = [row.source or "" for row in ROWS]
-    dataset = Texts.from_lists({"x": texts, "y": [*texts[5:], *texts[:5]]}, texts, sources)
-    result = measured(dataset, o=Omissions(special), r=REP())
-    trust = estimate_recalls(result)
-    assert list(trust) == ["o"]
-    (sentence,) = trust_sentences(result, trust)
-    assert sentence.startswith("Omissions: this model finds ")
-    low = {"o": Trust("source", 10, 10, 1, 0.0)}
-    assert "; it finds so little that its flags" in trust_sentences(result, low)[0]
-    short = measured(Texts.from_lists({"x": ["a b"]}, None, ["c d"]), o=Omissions(special))
-    assert estimate_recalls(short) == {}
-
-
-@pytest.mark.parametrize(
-    ("planted", "found", "false_alarms", "is_low"),
-    [(50, 16, 0.1, False), (50, 9, 0.0, True), (15, 15, 0.0, True)],
-)
-def test_a_doubtful_column_has_a_say_only_where_its_test_finds_a_difference(
-    special, planted, found, false_alarms, is_low
-):
-    """One system leaves words out, or does not; the other repeats some.
-
-    A column finds too little with less than a fifth of the errors beyond false alarms, or if it
-    flags nearly all outputs anyway.
-    """
-    trust = Trust("source", 100, planted, found, false_alarms)
-    assert trust.is_low == is_low
-    texts = [str(row.hypotheses[0]) for row in ROWS]
-    again = damaged(texts, 1, repeated=0.05)
-    sources, nearly = [row.source or "" for row in ROWS], [*texts[:-1], f"{texts[-1]} x"]
-    for other, differs in ((damaged(texts, 1, omitted=0.2), True), (nearly, False)):
-        comparison = ce.compare(
-            {"again": again, "other": other}, texts, sources, special, metrics=["rep", "omissions"],
-            resamples=200,
-        )  # fmt: skip
-        comparison = replace(comparison, trust={"omissions": trust})
-        page = make_report(comparison).html
-        data = comparison_as_dict(comparison)
-        note = f"Omissions: do not go by this column: {trust.warning}."
-        told = {item.metric: item for item in comparison.statements.statements}
-        if differs:
-            assert told["omissions"].worse == ["other"]
-        else:
-            assert [*told] == ["rep"]
-        assert (note in page) == (note in data["notes"]) == (is_low and not differs)
-        assert data["trust"]["omissions"]["is_low"] == is_low
 
 
 @pytest.mark.parametrize("side", ["source", "target"])

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import Mark
-from coverage_eval.core.tokenizers import StopWords
 from coverage_eval.repetition.rep import (
     MAX_MARKS,
     NGRAM,
@@ -19,7 +18,6 @@ from coverage_eval.repetition.rep import (
     TWICE,
     LetterREP,
     LetterRepetition,
-    is_punctuation_alone,
 )
 from tests.repetition import oracles
 from tests.rows import score_of, statistics_of
@@ -158,42 +156,6 @@ class TestSeveralReferences:
         once = statistics_of(REP(), hypotheses, references)
         twice = statistics_of(REP(), hypotheses, [references, hypotheses[::-1]])
         assert (twice[:, :2] <= once[:, :2]).all()
-
-
-class TestLeavingOut:
-    """N-grams with punctuation or listed words can be left out; the signature says so."""
-
-    HYP = 'he said " yes " , and she said " no " , and the the dog'
-    REF = "he said yes and she said no and the dog"
-
-    def test_punctuation(self):
-        metric = REP(leave_out_punctuation=True)
-        found = [tuple(r.text.split()) for r in metric.evidence(self.HYP, self.REF)]
-        everything = [tuple(r.text.split()) for r in REP().evidence(self.HYP, self.REF)]
-        assert (",", "and") in everything
-        assert found == [gram for gram in everything if not {'"', ","} & set(gram)]
-        score = metric.sentence_score(self.HYP, self.REF)
-        sums = [("repeated_ngrams", 0), ("repeated_words", 1), ("reference_words", 10)]
-        assert score.statistics == dict(sums)
-        assert "|norm:refwords|without:punct|" in str(score.signature)
-        assert "without" not in str(REP().get_signature())
-
-    def test_words(self):
-        words = StopWords.of(["the", "and"])
-        metric = REP(leave_out=words, leave_out_punctuation=True)
-        assert metric.evidence(self.HYP, self.REF) == []
-        assert f"|without:punct+{words}|" in str(metric.get_signature())
-        letters = LetterREP(leave_out=words)
-        for mark in letters.evidence(self.HYP, self.REF):
-            assert not {"the", "and"} & set(mark.text.split())
-
-    @pytest.mark.parametrize("token", ["&quot;", "--", "，", "€", "'"])
-    def test_what_is_punctuation(self, token):
-        assert is_punctuation_alone(token)
-
-    @pytest.mark.parametrize("token", ["'s", "a", "&apos;s", "10", "½", "é"])
-    def test_what_is_not_punctuation(self, token):
-        assert not is_punctuation_alone(token)
 
 
 # In letters

@@ -10,7 +10,7 @@ from coverage_eval.cli.click_options import option
 from coverage_eval.cli.command import Command
 from coverage_eval.cli.commands.score import score
 from coverage_eval.cli.kept_rows import kept_options
-from coverage_eval.cli.options import check_settings, checks_option, jobs_option, metric_settings
+from coverage_eval.cli.options import checks_option, jobs_option, metric_settings
 from coverage_eval.cli.output_options import scoring_options
 from coverage_eval.cli.texts import texts
 from coverage_eval.registry import METRICS
@@ -18,7 +18,7 @@ from coverage_eval.registry import METRICS
 
 @click.command("rep", cls=Command)
 @texts("hyp", "ref")
-@metric_settings("rep", "rep-letters")
+@metric_settings("rep")
 @option("--letters", is_flag=True, group="Metrics", help=METRICS["rep-letters"].summary)
 @jobs_option
 @checks_option
@@ -35,6 +35,4 @@ def rep(letters: bool, **options: Any) -> None:
     Example:
       coverage-eval rep hyp.txt ref.txt --confidence
     """
-    if letters:
-        check_settings("rep-letters", "rep")
     score("rep-letters" if letters else "rep", **options)

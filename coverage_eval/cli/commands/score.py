@@ -42,11 +42,12 @@ def score(
         hyp: The output.
         ref: The references.
         src: The source.
-        unaligned: Whether the output has other lines, and is cut first.
+        unaligned: Whether the output's lines do not match the other texts', so that it is cut into
+            lines first.
         jobs: Number of processes.
         keep: The file for segments without an error.
         reject: The file for segments with an error.
-        no_checks: Whether to look for no mistakes in the texts.
+        no_checks: Whether to skip the checks of the texts.
         strict: Whether warnings are errors.
         output: Where the score is printed, and how.
         **settings: The settings of the metric; others are ignored.
@@ -80,8 +81,8 @@ def score(
     if not no_checks:
         findings = check(texts.sample, [metric], known=known, output_errors=output_errors)
     refuse_fatal(findings, strict=strict)
-    known_words = unknown_words_of(texts.sample, aligner) if aligner else None
-    show(with_findings(report, findings, model=known_words), output)
+    unknown_words = unknown_words_of(texts.sample, aligner) if aligner else None
+    show(with_findings(report, findings, model=unknown_words), output)
     warn(findings)
     if keep or reject:
         scores = result.segment_scores(name)

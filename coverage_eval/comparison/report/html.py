@@ -39,7 +39,6 @@ from coverage_eval.comparison.table import (
 from coverage_eval.core.mark import LIST_PHRASES, LIST_WORDS
 from coverage_eval.core.report import Table
 from coverage_eval.core.sampled_texts import percent
-from coverage_eval.coverage.trust import trust_sentences
 from coverage_eval.plotting import SYSTEM_COLOURS
 from coverage_eval.version import __version__
 
@@ -213,16 +212,10 @@ def _viewed_documents(
 
 
 def _worth(comparison: Comparison) -> str:
-    """What the flags are worth on these texts, in a sentence; empty without a model."""
-    clauses = []
-    if comparison.trust:
-        finds = " and ".join(trust.finds for trust in comparison.trust.values())
-        clauses.append(f"This model {finds}")
+    """How many words the model does not know, if they are many; empty without a model."""
     unknown = max(unknown_words_of_result(comparison.result).values(), default=0.0)
-    if unknown >= FEW_UNKNOWN:
-        model = "it" if clauses else "the model"
-        clauses.append(f"{percent(unknown)} of the words are unknown to {model}")
-    return f"{'; '.join(clauses)}." if clauses else ""
+    share = percent(unknown)
+    return f"{share} of the words are unknown to the model." if unknown >= FEW_UNKNOWN else ""
 
 
 def _doubtful(comparison: Comparison) -> Collection[str]:
@@ -234,7 +227,7 @@ def _doubtful(comparison: Comparison) -> Collection[str]:
         if flags_segments(metric)
         for kind in metric.presentation.kinds
     }
-    doubtful = {*comparison.doubts}
+    doubtful = set()
     for name, metric in metrics.items():
         errors = {kind.error for kind in metric.presentation.kinds}
         is_plainer = plain & errors if comparison.result.num_references else plain
@@ -299,8 +292,6 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     for metric in result.metrics.values():
         limits = [metric.presentation.caveat] if metric.presentation.caveat else []
         yield metric.presentation.name, limits, [comparison.signatures[metric.presentation.name]]
-    if comparison.trust:
-        yield "Errors planted in these texts", trust_sentences(result, comparison.trust), ()
     yield "Intervals and tests", comparison_notes(comparison), ()
     if unknown := unknown_words_of_result(result):
         shares = [
