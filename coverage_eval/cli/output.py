@@ -13,7 +13,11 @@ from typing import Any
 import click
 
 from coverage_eval.cli.messages import discard, has_colours, say, tolerate_closed_pipe
-from coverage_eval.cli.output_options import VERBOSE, OutputOptions, signatures_file
+from coverage_eval.cli.output_options import (
+    OutputOptions,
+    options_on_command_line,
+    signatures_file,
+)
 from coverage_eval.core.errors import DataError, Finding, Severity
 from coverage_eval.core.formats import FORMATS, numbers
 from coverage_eval.core.report import Report, Style
@@ -72,8 +76,8 @@ def warn(findings: Sequence[Finding]) -> None:
         for item in findings  # in the order of their severity
         if item.severity == Severity.WARNING or (item.severity == Severity.NOTE and item.kind)
     ]
-    are_few = len(said) <= _MAX_FEW + 1 or click.get_current_context().meta.get(VERBOSE)
-    shown = said if are_few or not sys.stderr.isatty() else said[:_MAX_FEW]
+    are_many = len(said) > _MAX_FEW + 1 and sys.stderr.isatty()
+    shown = said[:_MAX_FEW] if are_many and "verbose" not in options_on_command_line() else said
     for message, kind in shown:
         say(message, kind)
     if rest := len(said) - len(shown):

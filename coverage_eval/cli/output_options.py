@@ -16,9 +16,6 @@ from coverage_eval.core.report import ROW_FORMATS
 from coverage_eval.core.significance import DEFAULT_RESAMPLES, MAX_RESAMPLES
 from coverage_eval.core.writing import open_file_number
 
-VERBOSE = "coverage_eval.verbose"
-"""What a context knows of ``-v``."""
-
 _ENDINGS = {
     ".csv": "csv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown", ".tex": "latex",
     ".tsv": "tsv", ".txt": "text",
@@ -150,19 +147,14 @@ output_options = _options_of(OutputOptions)
 """Adds ``-f``, ``-w``, ``-b`` and ``-o``; the command gets an ``output`` of them."""
 
 
-def _be_verbose(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    ctx.meta[VERBOSE] = wanted
-
-
 strict_option = option_group(
     option("--strict", is_flag=True, group="Advanced", help="Turn warnings into errors."),
     option(
         "-v", "--verbose", is_flag=True, group="Advanced", expose_value=False,
-        callback=_be_verbose,
         help="Show all warnings and notes in a window; by default three at most.",
     ),
 )  # fmt: skip
-"""Adds ``--strict``, which the command gets, and ``-v``."""
+"""Adds ``--strict``, which the command gets, and ``-v``, which warnings ask for."""
 
 scoring_options = option_group(
     _options_of(ScoreOutputOptions),

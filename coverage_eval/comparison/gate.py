@@ -12,7 +12,7 @@ from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.statements import unusable_systems
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
+from coverage_eval.core.report import SIGNIFICANT, digits_apart, format_number, format_p
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
@@ -152,11 +152,11 @@ def describe_worse(
 
 def _change(metric: str, score: float, baseline: float, p_value: float, digits: int) -> str:
     """A score and the baseline's: ``REP 8.02 against 2.33 (+5.69, p = 0.002)``."""
-    printed = [format_number(value, digits) for value in (score, baseline)]
-    change = float(printed[0]) - float(printed[1])
+    digits = digits_apart(score, [baseline], digits)
+    change = round(score, digits) - round(baseline, digits)
     sign = "+" if change > 0 else ""
     return (
-        f"{metric} {printed[0]} against {printed[1]} "
+        f"{metric} {format_number(score, digits)} against {format_number(baseline, digits)} "
         f"({sign}{format_number(change, digits)}, {format_p(p_value)})"
     )
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from coverage_eval.comparison.evidence import flags_segments
 from coverage_eval.comparison.pairs import PairTests, systems_as_references
 from coverage_eval.core.metric import Metric
-from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
+from coverage_eval.core.report import SIGNIFICANT, digits_apart, format_number, format_p
 from coverage_eval.core.result import Result
 from coverage_eval.core.tokenizers import Segment, segment_text
 
@@ -25,8 +25,6 @@ MAX_LINES = 4
 
 USUAL_LENGTHS = (0.9, 1.1)
 """Lengths, as a share of the others', of which nothing is said."""
-
-_MAX_DIGITS = 12
 
 Namer = Callable[[str], str]
 
@@ -189,7 +187,7 @@ class Statements:
         )
 
     def _ranked(self, key: str, systems: Iterable[str]) -> list[str]:
-        return _best_first(self.metrics[key], self.scores[key], systems)
+        return best_first(self.metrics[key], self.scores[key], systems)
 
     def _write_equal(self, keys: Sequence[str], name: Namer) -> str:
         """By which columns no test tells systems apart; if by none, what could have been shown."""
@@ -222,7 +220,7 @@ class Statements:
         (system,), others = (item.worse, item.better) if is_worst else (item.better, item.worse)
         scores = self.scores[item.metric]
         ends = [choose(scores[other] for other in others) for choose in (min, max)]
-        digits = _digits_between(scores[system], *ends)
+        digits = digits_apart(scores[system], ends)
         span = " to ".join(dict.fromkeys(format_number(end, digits) for end in ends))
         are_all = len(others) > 1 and len(others) == len(self.systems) - 1
         p_value = format_p(item.p_value)
@@ -251,7 +249,7 @@ def make_statements(result: Result, tests: PairTests) -> Statements:
     scores = {key: {s: result.score(key, s).score for s in systems} for key in metrics}
     found = []
     for key, metric in metrics.items() if tests.by_metric else ():
-        ranked = _best_first(metric, scores[key], systems)
+        ranked = best_first(metric, scores[key], systems)
         told = {pair for pair, test in tests.by_metric[key].items() if test.adjusted < SIGNIFICANT}
         for system in ranked[::-1] if metric.presentation.more_errors else ranked:
             at = ranked.index(system)
@@ -269,7 +267,7 @@ def make_statements(result: Result, tests: PairTests) -> Statements:
     )
 
 
-def _best_first(metric: Metric, scores: Mapping[str, float], systems: Iterable[str]) -> list[str]:
+def best_first(metric: Metric, scores: Mapping[str, float], systems: Iterable[str]) -> list[str]:
     """Systems by their scores; those with equal scores by their names."""
     sign = -1 if metric.presentation.higher_is_better else 1
     return sorted(systems, key=lambda system: (sign * scores[system], system))
@@ -328,14 +326,6 @@ def remarks(result: Result) -> Iterator[str]:
 
 def _letters(text: Segment) -> int:
     return len("".join(segment_text(text).split()))
-
-
-def _digits_between(*values: float) -> int:
-    """How many digits tell different scores apart, at least two."""
-    digits = 2
-    while digits < _MAX_DIGITS and len({format_number(v, digits) for v in values}) < len({*values}):
-        digits += 1
-    return digits
 
 
 def _join(names: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, break_down, most_different
 from coverage_eval.comparison.pairs import PairTests, systems_as_references
-from coverage_eval.comparison.statements import Statements, make_statements, remarks
+from coverage_eval.comparison.statements import Statements, best_first, make_statements, remarks
 from coverage_eval.core.errors import require_integer
 from coverage_eval.core.formats import render
 from coverage_eval.core.lists import LazyRows
@@ -123,25 +123,41 @@ class Comparison:
         They are as they were given if tests tell nothing apart.
         """
         references, item = systems_as_references(self.result), self.statements.deciding
-        if item is None:
-            return sorted(self.rows, key=lambda system: system in references)
-        sign = -1 if self.metrics[item.metric].presentation.higher_is_better else 1
-        return sorted(
-            self.rows,
-            key=lambda s: (s in references, sign * self.rows[s][item.metric].score.score),
-        )
+        ranked = self._ranked(item.metric) if item else self.rows
+        return sorted(ranked, key=references.__contains__)
+
+    def _ranked(self, name: str) -> Sequence[str]:
+        scores = {system: cells[name].score.score for system, cells in self.rows.items()}
+        return best_first(self.metrics[name], scores, self.rows)
 
     def is_bold(self, name: str, system: str) -> bool:
         """Whether a figure is the best, and a test, if there was one, tells it from the next."""
         tests = self.tests.by_metric.get(name)
         if not tests or not self.rows[system][name].best:
             return self.rows[system][name].best
-        sign = -1 if self.metrics[name].presentation.higher_is_better else 1
-        following = min(
-            (other for other in self.rows if other != system),
-            key=lambda other: sign * self.rows[other][name].score.score,
-        )
+        following = next(other for other in self._ranked(name) if other != system)
         return tests[frozenset((system, following))].adjusted < SIGNIFICANT
+
+    def score_cell(self, name: str, system: str) -> ScoreCell:
+        """A system's score by a metric as tables have it, with its interval and its p-value."""
+        cell, presentation = self.rows[system][name], self.metrics[name].presentation
+        better = None
+        if cell.difference and presentation.higher_is_better is not None:
+            better = (cell.difference > 0) == presentation.higher_is_better
+        told_from = (
+            self.rows[other][name].score.score
+            for pair, test in self.tests.by_metric.get(name, {}).items()
+            if system in pair and test.adjusted < SIGNIFICANT
+            for other in pair - {system}
+        )
+        return ScoreCell(
+            cell.score.score,
+            *interval_ends(cell.score.interval),
+            cell.adjusted,
+            self.is_bold(name, system),
+            better,
+            tuple(told_from),
+        )
 
     @cached_property
     def statements(self) -> Statements:
@@ -224,7 +240,7 @@ class Comparison:
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw differences from the baseline with their intervals, a panel for each metric.
 
-        A difference has a star as in the table.
+        A difference is that of the figures in the table, and has its star.
 
         Args:
             axes: Where to draw, one for each metric; a new figure if None.
@@ -235,14 +251,17 @@ class Comparison:
         from coverage_eval.plotting.scores import plot_differences
 
         self.result.require_scores()
-        columns = [
-            (metric, [cells[name] for cells in self.rows.values()])
-            for name, metric in self.metrics.items()
-        ]
-        figures = [
-            [(c.difference or 0.0, *interval_ends(c.difference_interval)) for c in cells]
-            for _, cells in columns
-        ]
+        figures, stars = [], []
+        for name in self.metrics:
+            cells = {system: self.score_cell(name, system) for system in self.rows}
+            stars.append([cell.significant for cell in cells.values()])
+            figures.append([
+                (
+                    cell.printed - cells[self.baseline].printed,
+                    *interval_ends(self.rows[system][name].difference_interval),
+                )
+                for system, cell in cells.items()
+            ])  # fmt: skip
         return plot_differences(
             list(self.rows),
             *np.moveaxis(np.array(figures, dtype=np.float64), -1, 0),
@@ -253,9 +272,7 @@ class Comparison:
                 for shown in (metric.presentation for metric in self.metrics.values())
             ],
             baseline=self.baseline,
-            significant=[
-                [_score_cell(c, metric).significant for c in cells] for metric, cells in columns
-            ],
+            significant=stars,
             axes=axes,
         )
 
@@ -373,10 +390,7 @@ def comparison_table(comparison: Comparison) -> Table:
     dashes = ["–"] * len(comparison.result.refused)
     rows: list[tuple[Cell, ...]] = []
     for system in comparison.order:
-        scores = (
-            replace(_score_cell(cell, metrics[name]), best=comparison.is_bold(name, system))
-            for name, cell in comparison.rows[system].items()
-        )
+        scores = (comparison.score_cell(name, system) for name in metrics)
         rows.append((system, *scores, *dashes))
     return Table(
         (
@@ -386,15 +400,6 @@ def comparison_table(comparison: Comparison) -> Table:
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
-
-
-def _score_cell(cell: ComparedScore, metric: Metric) -> ScoreCell:
-    """A score with its interval, its p-value and its star."""
-    better = None
-    if cell.difference and metric.presentation.higher_is_better is not None:
-        better = (cell.difference > 0) == metric.presentation.higher_is_better
-    ends = interval_ends(cell.score.interval)
-    return ScoreCell(cell.score.score, *ends, cell.adjusted, cell.best, better)
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
         return [format_number(cell, digits)]
     if not isinstance(cell, ScoreCell):
         return ["" if cell is None else escape_controls(str(cell)).strip()]
+    digits = cell.digits(digits)
     lines = [format_number(cell.value, digits)]
     if cell.low is not None and cell.high is not None:
         low, high = format_number(cell.low, digits), format_number(cell.high, digits)
@@ -254,12 +255,8 @@ def _look_of(piece: Line) -> Any:
     words, look = piece
     if not look.startswith(_FIGURE):
         return Text(words, look)
-    text = Text(words)
-    start = len(words) - len(words.lstrip())
-    end = start + len(words[start:].split(" ")[0])
-    text.stylize(look.removeprefix(_FIGURE).strip(), start, end)
-    text.stylize("dim", end)
-    return text
+    before, figure, behind = re.split(r"(\S+)", words, maxsplit=1)
+    return Text.assemble(before, (figure, look.removeprefix(_FIGURE).strip()), (behind, "dim"))
 
 
 def _interval(cell: Cell, digits: int) -> str:

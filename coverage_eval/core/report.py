@@ -6,7 +6,7 @@ and of nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,6 +30,16 @@ NUMBER_FORMATS = frozenset({"numbers"})
 def format_number(value: float, digits: int = 2) -> str:
     """A number with ``digits`` digits after the decimal point; zero never has a sign."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def digits_apart(value: float, others: Iterable[float], digits: int = 2) -> int:
+    """How many digits, at least ``digits``, print a number otherwise than different ones."""
+    others = [other for other in others if other != value]
+    while digits < 12 and format_number(value, digits) in {
+        format_number(other, digits) for other in others
+    }:
+        digits += 1
+    return digits
 
 
 def format_p(value: float) -> str:
@@ -56,6 +66,7 @@ class ScoreCell:
         p: p-value of the test against a baseline, if there was one.
         best: Whether no other row is better.
         better: Whether it is better than the baseline's; None if that is unknown.
+        told_from: The scores of other systems that a test tells from it, and so do its digits.
     """
 
     value: float
@@ -64,6 +75,16 @@ class ScoreCell:
     p: float | None = None
     best: bool = False
     better: bool | None = None
+    told_from: tuple[float, ...] = ()
+
+    def digits(self, digits: int = 2) -> int:
+        """How many digits, at least ``digits``, tell it from scores that a test tells from it."""
+        return digits_apart(self.value, self.told_from, digits)
+
+    @property
+    def printed(self) -> float:
+        """The score as tables print it."""
+        return round(self.value, self.digits())
 
     @property
     def significant(self) -> bool:
@@ -79,7 +100,8 @@ class ScoreCell:
 
     def to_dict(self) -> dict[str, Any]:
         """The score as plain values."""
-        return {name: value for name, value in vars(self).items() if name != "better"}
+        names = ("value", "low", "high", "p", "best")
+        return {name: getattr(self, name) for name in names}
 
 
 Cell: TypeAlias = "str | int | float | ScoreCell | None"

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
+from coverage_eval.core.report import digits_apart
 from coverage_eval.plotting import SYSTEM_COLOURS, canvas
 
 _ACROSS = 4  # panels beside one another, at most
@@ -78,7 +79,9 @@ def _draw_panel(
         fill = colour if is_significant[row] else "white"
         ax.plot([low[row], high[row]], [row, row], color=colour, linewidth=2.4)
         ax.plot(values[row], row, "o", color=colour, markersize=6, markerfacecolor=fill)
-        texts.append(f"{values[row]:+.2f}{'*' if is_significant[row] else ''}".replace("-", "−"))
+        star = "*" * bool(is_significant[row])
+        digits = digits_apart(values[row], [0.0]) if star else 2  # no 0.00*
+        texts.append(f"{values[row]:+.{digits}f}{star}".replace("-", "−"))
     # In a column at the right, where neither zero nor an interval is.
     _make_room(ax, np.maximum(np.nan_to_num(np.fmax(values, high)), 0), texts)
     for row, text in enumerate(texts):

@@ -155,7 +155,17 @@ def test_the_answer_is_what_the_same_run_says_as_json(page, folder, compared):
         f"{counts['REP', 'repeating']} of 500 outputs of repeating repeat words, of careful none; "
         f"{counts['DROP', 'dropping']} of 500 outputs of dropping drop words, of careful none"
     )
-    assert why.endswith("see the worst →")
+    count, system, error = re.fullmatch(
+        r"(\d+) outputs of (\w+) (.*) · see the worst →", why
+    ).groups()  # type: ignore[union-attr]
+    found = {
+        what: int(number)
+        for warning in compared["warnings"]
+        for number, what in re.findall(rf"{system}: (\d+) of 500 outputs (.*) \(", warning)
+    }
+    assert system == repeating
+    assert found[error] == int(count) == max(found.values())
+    assert len(found) > 1
 
 
 def test_segments_are_the_details_of_compare(page, folder, run_cli):

@@ -12,9 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.comparison.compare import compare
+from coverage_eval.comparison.external_scores import ExternalScores
+from coverage_eval.comparison.gate import describe_worse, find_worse
+from coverage_eval.comparison.report.picture import draw_scores
 from coverage_eval.comparison.table import Comparison, comparison_report
 from coverage_eval.core.formats import render
 from coverage_eval.core.latex import escape_latex
+from coverage_eval.core.layout import cell_lines
 from coverage_eval.core.report import format_p
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
@@ -155,3 +159,22 @@ def test_escaped_text_has_no_special_character_and_balanced_braces(text):
     assert commands <= {f"\\{name}" for name in known}
     assert "--" not in escaped
     assert "\n" not in escaped
+
+
+def test_figures_that_a_test_tells_apart_are_printed_with_digits_that_do():
+    """No "0.00*" stands beside "0.00", in the table, the gate, the page or the picture."""
+    texts = [f"words of {n}" for n in range(40)]
+    values = {"a": [0.001] * 40, "b": [0.004] * 40, "c": [0.001] * 40, "d": [0.2] * 40}
+    found = compare(
+        dict.fromkeys(values, texts), [f"the {text}" for text in texts], resamples=400, seed=1,
+        metrics=[ExternalScores("wer", values, higher_is_better=False)],
+    )  # fmt: skip
+    cells = [found.score_cell("wer", system) for system in found.rows]
+    assert [cell_lines(cell, 2)[0] for cell in cells] == ["0.001", "0.004", "0.001", "0.20"]
+    assert [cell.significant for cell in cells] == [False, True, False, True]
+    (told, _) = describe_worse(found, find_worse(found, {"wer": 0.0}))
+    assert told.startswith("b is worse than a: wer 0.004 against 0.001 (+0.003, ")
+    drawn = draw_scores(found, "wer", None).rows
+    assert [row[0].figure for row in drawn.values()] == ["0.001", "0.001", "0.004", "0.20"]
+    (axes,) = found.plot_differences()
+    assert [text.get_text() for text in axes.texts[:3]] == ["+0.003*", "+0.00", "+0.20*"]

@@ -178,7 +178,8 @@ def test_pictures_of_differences_have_the_figures_of_the_table(comparison):
     for ax, name in zip(axes, METRICS, strict=True):
         cells = [comparison.rows[system][name] for system in comparison.others]
         dots = [float(line.get_xdata()[0]) for line in ax.lines if line.get_marker() == "o"]  # type: ignore[index,arg-type]
-        assert dots == [cell.difference for cell in cells]
+        base = comparison.rows[comparison.baseline][name].score.score
+        assert dots == [round(cell.score.score, 2) - round(base, 2) for cell in cells]
         stars = [text.get_text().endswith("*") for text in ax.texts[: len(cells)]]
         assert stars == [(cell.adjusted or 0) < 0.05 for cell in cells]
 

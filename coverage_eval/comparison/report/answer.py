@@ -10,7 +10,7 @@ from typing import NamedTuple
 from coverage_eval.comparison.evidence import flagged_segments, flags_segments
 from coverage_eval.comparison.statements import Statement, Statements
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.report import format_number
+from coverage_eval.core.report import digits_apart, format_number
 from coverage_eval.outputs.output_errors import KINDS, main_error
 
 _DOES = {"omission": "drop words", "repetition": "repeat words", "addition": "add words"}
@@ -158,11 +158,13 @@ def _scores(stated: Statements, item: Statement, names: Mapping[str, str]) -> st
     )
     (first,), others = sides
     ends = sorted(scores[system] for system in others)
-    span = " to ".join(dict.fromkeys(format_number(end) for end in (ends[0], ends[-1])))
+    ends = [ends[0], ends[-1]]
+    digits = digits_apart(scores[first], ends)
+    span = " to ".join(dict.fromkeys(format_number(end, digits) for end in ends))
     whose = names[others[0]] if len(others) == 1 else f"the other {len(others)}"
     if len(others) < len(stated.systems) - 1 and len(others) > 1:
         whose = f"{len(others)} others"
-    figure = format_number(scores[first])
+    figure = format_number(scores[first], digits)
     return f"{metric.presentation.name} {figure} of {names[first]}, {span} of {whose}"
 
 

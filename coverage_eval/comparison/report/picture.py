@@ -11,7 +11,7 @@ import numpy as np
 
 from coverage_eval.comparison.pairs import systems_as_references
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.report import SIGNIFICANT, format_number, format_p
+from coverage_eval.core.report import format_number, format_p
 from coverage_eval.core.score import interval_ends
 
 BINS = 12
@@ -215,28 +215,25 @@ def _draw(
     *,
     on_axis: bool,
 ) -> DrawnScore:
-    cell, metric, (start, end) = comparison.rows[system][name], comparison.metrics[name], ends
-    low, high = interval_ends(cell.score.interval)
+    cell, (start, end), details = comparison.score_cell(name, system), ends, []
     dot, left, right = (
         None if value is None or not on_axis else round(100 * (value - start) / (end - start), 2)
-        for value in (cell.score.score, low, high)
+        for value in (cell.value, cell.low, cell.high)
     )
-    p_value, details = cell.adjusted, []
-    if low is not None and high is not None:
-        details.append(f"95% interval {format_number(low)} to {format_number(high)}")
-    if p_value is not None:
-        details.append(f"{format_p(p_value)} against {comparison.baseline}")
+    if cell.low is not None and cell.high is not None:
+        details.append(f"95% interval {format_number(cell.low)} to {format_number(cell.high)}")
+    if cell.p is not None:
+        details.append(f"{format_p(cell.p)} against {comparison.baseline}")
     has_say, change = on_axis and name in comparison.statements.metrics, ""
-    if has_say and p_value is not None and p_value < SIGNIFICANT and cell.difference:
-        is_better = (cell.difference > 0) == metric.presentation.higher_is_better
-        change = "better" if is_better else "worse"
+    if has_say and cell.significant and cell.better is not None:
+        change = "better" if cell.better else "worse"
     return DrawnScore(
-        format_number(cell.score.score),
-        cell.score.score,
+        format_number(cell.value, cell.digits()),
+        cell.value,
         dot,
         left,
         right,
-        has_say and comparison.is_bold(name, system),
+        has_say and cell.best,
         change,
         ", ".join(details),
     )
