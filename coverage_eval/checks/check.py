@@ -84,6 +84,7 @@ CHECKS: Sequence[Check] = (
     Check(texts.look_for_quotes, WRITTEN),
     Check(texts.look_for_equal_texts),
     Check(texts.look_for_copies, COUNTED, MIN_SEGMENTS, needs_source=True, needs_references=True),
+    Check(model.look_for_swapped_links, SEGMENTS, needs_source=True, needs_aligner=True),
     Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS, needs_source=True),
     Check(texts.look_for_case, min_tokens=texts.MIN_CASED),
     Check(model.look_for_unknown_words, MODEL, MIN_SEGMENTS, needs_source=True),
