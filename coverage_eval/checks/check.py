@@ -82,6 +82,7 @@ CHECKS: Sequence[Check] = (
     Check(texts.look_for_quotes, WRITTEN),
     Check(texts.look_for_equal_texts),
     Check(texts.look_for_copies, COUNTED, MIN_SEGMENTS, needs={SOURCE, REFERENCES}),
+    Check(model.look_for_swapped_links, SEGMENTS, needs={SOURCE, ALIGNER}),
     Check(model.look_for_swapped_sides, MODEL, min_tokens=model.MIN_TOKENS),
     Check(texts.look_for_case, min_tokens=texts.MIN_CASED),
     Check(model.look_for_unknown_words, MODEL, MIN_SEGMENTS),

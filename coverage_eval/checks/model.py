@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,25 @@ def look_for_links(aligner: Aligner) -> Iterator[Finding]:
             yield Finding.of_text(
                 text.name, "no line has a link", "is it the right file?", "no-links"
             )
+
+
+def look_for_swapped_links(sample: RowSample, aligner: Aligner, _: object) -> Iterator[Finding]:
+    """Texts of links that are target-source."""
+    from coverage_eval.align.links import look_for_swapped_sides
+
+    wanted = dict(zip(sample.lines, sample.rows, strict=True))
+    split = replace(aligner.tokenizer, lowercase=True)
+    for number, text in enumerate(getattr(aligner, "link_texts", ())):  # a model has none
+        rows = [
+            (
+                split(row.source or ""),
+                split((*row.references, *row.hypotheses)[number]),
+                gold.possible,
+            )
+            for line, (_, gold) in enumerate(text.golds(skipped="<"), start=1)
+            if (row := wanted.get(line))
+        ]
+        yield from look_for_swapped_sides(rows, text.name)
 
 
 # What the model knows

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from coverage_eval.core.batches import Batch, Request, Texts, answer_ahead
-from coverage_eval.core.errors import require_integer
+from coverage_eval.core.errors import DataError, SegmentError, require_integer
 from coverage_eval.core.lists import DiskList
 from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
 from coverage_eval.core.processes import started_processes
@@ -98,16 +98,21 @@ def count_fitted(
     kept: DiskList[Batch] | None = DiskList() if keep_texts or scores else None
     starts: list[int] = []
     segments = 0
-    for batch, counts in count_batches(fitted, texts.batches(), jobs=jobs):
-        for name, block in counts.items():
-            statistics[name].append(block)
-        for name, blocks in scores.items():
-            blocks.append(fitted[name].segment_scores(batch))
-        if kept is not None:
-            kept.append(batch)
-            starts.append(segments)
-        segments += len(batch.rows)
-        progress(segments / texts.sample.size)
+    try:
+        for batch, counts in count_batches(fitted, texts.batches(), jobs=jobs):
+            for name, block in counts.items():
+                statistics[name].append(block)
+            for name, blocks in scores.items():
+                blocks.append(fitted[name].segment_scores(batch))
+            if kept is not None:
+                kept.append(batch)
+                starts.append(segments)
+            segments += len(batch.rows)
+            progress(segments / texts.sample.size)
+    except SegmentError as error:
+        name = list(texts.systems.values())[error.system].name
+        line = segments + error.row + 1
+        raise DataError(f"{name}: segment {line:,}: {error.message}") from None
     return Result(
         {name: metric.metric for name, metric in fitted.items()},
         fitted,

@@ -40,6 +40,20 @@ class DataError(CoverageEvalError, ValueError):
     """
 
 
+class SegmentError(DataError):
+    """A segment that a metric cannot count; the loop that counts adds the text and the line.
+
+    Args:
+        message: Why, and what to do.
+        row: The segment's row in its batch.
+        system: The number of its system, counted from 0.
+    """
+
+    def __init__(self, message: str, row: int, system: int) -> None:
+        super().__init__(message, row, system)  # all of them, for it comes from other processes
+        self.message, self.row, self.system = message, row, system
+
+
 class UnequalLinesError(DataError):
     """Texts whose lines should belong together have unequal numbers of lines.
 

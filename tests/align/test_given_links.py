@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +167,36 @@ def test_values_that_are_not_links_are_refused(links):
         Aligner.from_links(links, HYPOTHESIS)
     with pytest.raises(TypeError, match="links of the reference: a file or a list"):
         Aligner.from_links(None, HYPOTHESIS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("data", [("multi30k-de-en", "de", "en"), ("small-enja", "en", "ja")])
+def test_swapped_links_are_named_where_both_sides_have_equal_lengths(data, shared):
+    """Where lengths differ, they are out of range."""
+    folder, *languages = data
+    files = [shared / "data" / folder / f"train.{language}" for language in languages]
+    pairs = list(zip(*(islice(ce.read_segments(file), 4000) for file in files), strict=True))
+    model = Aligner.train_pairs(pairs, tokenize="none")
+    equal = [pair for pair in pairs if len(pair[0].split()) == len(pair[1].split())][:200]
+    sources, targets = map(list, zip(*equal, strict=True))
+    links = [row.hypotheses[0] for row in model.align(make_text_rows(targets, None, sources))]
+    swapped = [[(j, i) for i, j in row] for row in links]
+    for size in (5, 25, 100, len(equal)):
+        texts = targets[:size], targets[:size], sources[:size]
+        assert not named_as_swapped(texts, links[:size], links[:size])
+        if size >= 100:
+            (named,) = named_as_swapped(texts, links[:size], swapped[:size])
+            assert named.startswith("links of the hypothesis: ")
+
+
+def test_the_direction_of_links_of_equal_positions_is_not_asked_for():
+    links = [[(n, n) for n in range(9)]] * 100
+    lines = ["a b c d e f g h i"] * 100
+    assert not named_as_swapped((lines, lines, lines), links, links)
+
+
+def named_as_swapped(texts: tuple[list[str], ...], *links: list[Any]) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ce.drop(*texts, Aligner.from_links(*links))
+    messages = [str(warning.message) for warning in caught]
+    return [message for message in messages if "source and target are swapped" in message]

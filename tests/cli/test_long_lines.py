@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[int], list[str]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("command", ["compare", "report"])
+@pytest.mark.parametrize("command", ["compare", "report", "letters"])
 def test_steps_grow_no_faster_than_a_line(command, kind, tmp_path):
     def run(size: int) -> int:
         words = KINDS[kind](size)
@@ -79,7 +79,9 @@ def test_steps_grow_no_faster_than_a_line(command, kind, tmp_path):
             (tmp_path / name).write_text(" ".join(text) + "\n", encoding="utf-8")
         hyp, ref, src = (str(tmp_path / name) for name in texts)
         output = ["-o", str(tmp_path / f"{size}.html")] if command == "report" else []
-        arguments = [command, hyp, "-m", "bleu,rep", "-r", ref, "-s", src, *output]
+        metrics = "rep-letters,compression" if command == "letters" else "bleu,rep"
+        name = "compare" if command == "letters" else command
+        arguments = [name, hyp, "-m", metrics, "-r", ref, "-s", src, *output]
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             counted, status = steps(lambda: main(arguments))
         assert status == 0
@@ -88,3 +90,23 @@ def test_steps_grow_no_faster_than_a_line(command, kind, tmp_path):
     run(10)
     short, long = run(1500), run(3000)
     assert long < 2.3 * short
+
+
+@pytest.mark.parametrize("words", [["word"], [f"w{n}" for n in range(500)]])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_meteor_names_a_line_that_would_take_minutes(words, jobs, tmp_path, capsys):
+    lines = ["a short line"] * 99
+    long = " ".join(words * (20_000 // len(words)))
+    (tmp_path / "good").write_text("\n".join([*lines, "word"]), encoding="utf-8")
+    (tmp_path / "long").write_text("\n".join([*lines, long]), encoding="utf-8")
+    good, bad, ref = (str(tmp_path / name) for name in ("good", "long", "long"))
+    assert main(["compare", good, bad, "-m", "meteor", "-r", ref, "-j", jobs]) == 1
+    error = capsys.readouterr().err
+    assert f"{bad}: segment 100: it repeats words too often for METEOR (20,000 words" in error
+    assert "put each sentence on a line of its own" in error
+
+
+def test_meteor_aligns_long_lines_of_many_words(tmp_path, capsys):
+    (tmp_path / "text").write_text(" ".join(map(str, range(20_000))), encoding="utf-8")
+    assert main(["meteor", str(tmp_path / "text"), str(tmp_path / "text")]) == 0
+    assert " = 100.00" in capsys.readouterr().out

@@ -173,13 +173,13 @@ def _mark_records(
     marks: Sequence[tuple[MarkKind, Mark]], source: str, output: str, function_words: Set[str]
 ) -> list[MarkRecord]:
     units = {"source": _units(source), "output": _units(output)}
-    loud = shown_marks(source, marks, function_words)
+    loud = {id(mark) for _, mark in shown_marks(source, marks, function_words)}
     return [
         {
             "kind": kind.key,
             "spans": _steps(units[mark.side], mark.spans),
             "text": mark.phrase or mark.text,
-            "quiet": (kind, mark) not in loud,
+            "quiet": id(mark) not in loud,
         }
         for kind, mark in marks
     ]

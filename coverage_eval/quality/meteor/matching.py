@@ -31,8 +31,11 @@ BEAM_SIZE = 40
 """Most paths kept at each position of the reference."""
 
 _MAX_CANDIDATES = 1 << 23
-"""Most candidates in all, counting only positions with more than :data:`BEAM_SIZE` of them:
-as many as of one word 2,900 times on both sides, which takes about ten seconds."""
+"""Most candidates in all: as many as of one word 2,900 times on both sides, or of 650 words 20
+times each, which takes about ten seconds."""
+
+_CROWD = 32
+"""A candidate takes this many times as long at a position with at most :data:`BEAM_SIZE`."""
 
 
 class Candidate(NamedTuple):
@@ -197,7 +200,8 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
 
 def is_too_long(candidates: Candidates) -> bool:
     """Whether an alignment would take many seconds, because both sides repeat words very often."""
-    return sum(size for size in map(_count, candidates) if size > BEAM_SIZE) > _MAX_CANDIDATES
+    sizes = map(_count, candidates)
+    return sum(n if n > BEAM_SIZE else _CROWD * n for n in sizes) > _MAX_CANDIDATES
 
 
 def _count(blocks: Sequence[Block]) -> int:

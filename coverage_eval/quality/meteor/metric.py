@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
-from coverage_eval.core.errors import DataError, Finding
+from coverage_eval.core.errors import DataError, Finding, SegmentError
 from coverage_eval.core.mark import Explanation
 from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics, setting
 from coverage_eval.core.tokenizers import (
@@ -370,15 +370,18 @@ class FittedMETEOR(Fitted):
         Of several best references, the first counts, as with the jar's ``-r N``.
 
         Raises:
-            DataError: A segment repeats words so often that aligning it would take many seconds.
+            SegmentError: A segment repeats words so often that aligning it would take long.
         """
         table = open_index(self.index, os.getpid()) if self.index else None
         pairs = []
-        for row in rows:
+        for number, row in enumerate(rows):
             references = list(map(self._split, row.nonblank_references))
-            for text in row.hypotheses:
+            for system, text in enumerate(row.hypotheses):
                 hypothesis = self._split(text)
-                choices = [self._align(hypothesis, reference, table) for reference in references]
+                try:
+                    choices = [self._align(hypothesis, words, table) for words in references]
+                except DataError as error:
+                    raise SegmentError(str(error), number, system) from None
                 best = 0
                 if len(choices) > 1:
                     scores = score_parts(np.array([pair.counts for pair in choices])).score
@@ -399,9 +402,8 @@ class FittedMETEOR(Fitted):
                 here.extend(more)
         if is_too_long(candidates):
             raise DataError(
-                f"METEOR: a segment of {len(hyp):,} words against {len(ref):,} repeats words too "
-                f"often to be aligned; it begins {' '.join(hypothesis[:6])[:60]!r}: shorten it, or "
-                "leave METEOR out"
+                f"it repeats words too often for METEOR ({len(hyp):,} words, {len(ref):,} in the "
+                "reference); put each sentence on a line of its own, or leave METEOR out"
             )
         matches = align(candidates)
         flags = ([word.is_function for word in side] for side in (hyp, ref))
