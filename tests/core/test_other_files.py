@@ -209,11 +209,3 @@ def test_blank_lines_that_are_too_many_are_named(tmp_path):
             with pytest.raises(DataError) as caught:
                 list(read_parallel(*map(paths.get, order)))
             assert advice.format(paths[name]) in str(caught.value)
-
-
-@pytest.mark.parametrize("ending", [".xlsx", ".parquet", ".tmx"])
-def test_kept_rows_are_not_written_under_the_name_of_another_format(tmp_path, run_cli, ending):
-    write(tmp_path / "a", "a dog\n")
-    shown = run_cli("rep", "a", "a", "--keep", f"good{ending}", cwd=tmp_path, check=False)
-    assert shown.returncode == 2
-    assert "end it in .csv, .tsv or .jsonl" in shown.stderr
