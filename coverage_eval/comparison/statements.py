@@ -61,6 +61,7 @@ class Statements:
         obstacle: Why no test could have told systems apart; empty if one could.
         tests: The tests of all pairs.
         segments: Number of segments.
+        has_figures: Whether sentences about quality have their figures inside.
     """
 
     metrics: Mapping[str, Metric]
@@ -70,6 +71,7 @@ class Statements:
     obstacle: str
     tests: PairTests
     segments: int
+    has_figures: bool = True
 
     @property
     def deciding(self) -> Statement | None:
@@ -159,7 +161,7 @@ class Statements:
             return f"{name(system)} has the best {self._with_figures(group)}"
         if ranked[0] != system:
             than = self._list_others(system, item.worse, name)
-            return f"{name(system)} has a better {labels} than {than} ({self._against(item)})"
+            return f"{name(system)} has a better {labels} than {than}{self._in_brackets(item)}"
         if self._is_cluster(item):
             alike = _join(map(name, [system, *rest]))
             return f"{alike} have the best {labels}; no test tells them apart"
@@ -172,9 +174,12 @@ class Statements:
     def _with_figures(self, group: Sequence[Statement]) -> str:
         """Columns with their figures: ``BLEU (30.01 against 28.20, p = 0.003)``."""
         return _join(
-            f"{self.metrics[each.metric].presentation.name} ({self._against(each)})"
+            f"{self.metrics[each.metric].presentation.name}{self._in_brackets(each)}"
             for each in group
         )
+
+    def _in_brackets(self, item: Statement) -> str:
+        return f" ({self._against(item)})" if self.has_figures else ""
 
     def _is_cluster(self, item: Statement) -> bool:
         """Whether the best systems are the first ones of the table, all of them alike."""

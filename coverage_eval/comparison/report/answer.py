@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import NamedTuple
 
 from coverage_eval.comparison.evidence import flagged_segments, flags_segments
@@ -73,13 +73,9 @@ def write_answer(
         who = f"{who.removesuffix('.')}."
         how_much = f"{rest[:1].upper()}{rest[1:]}"
     elif not stated.metrics[item.metric].presentation.more_errors:
-        # Statements of quality have their figures inside.
-        only = Statements(
-            {item.metric: stated.metrics[item.metric]}, stated.scores, stated.systems, [item], "",
-            stated.tests, stated.segments,
-        )  # fmt: skip
+        metrics = {item.metric: stated.metrics[item.metric]}
+        only = replace(stated, metrics=metrics, statements=[item], obstacle="", has_figures=False)
         (who,) = only.write(names.__getitem__)
-        who = re.sub(r" \([^()]* against [^()]*\)| \([^()]*, the others [^()]*\)", "", who)
         who, how_much = who.removesuffix("."), _scores(stated, item, names)
     else:
         who, how_much = _of_errors(comparison, flags, item, names)
