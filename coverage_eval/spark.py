@@ -30,7 +30,7 @@ from coverage_eval.align.model_text import require_tokenised, tokenized_by_user
 from coverage_eval.core.batches import ONE_SYSTEM, Batch, Row, RowSample
 from coverage_eval.core.counting import count_batches
 from coverage_eval.core.errors import DataError, MissingDependencyError
-from coverage_eval.core.metric import Fitted, Statistics
+from coverage_eval.core.metric import FittedMetric, Statistics
 from coverage_eval.core.score import Score
 from coverage_eval.core.tables import is_missing, join_lines
 from coverage_eval.core.word_splitting import find_unsegmented
@@ -88,7 +88,7 @@ class Job:
         texts = [self.hypothesis, *self.references, *self.peers, *source]
         return list(dict.fromkeys([*self.keys, *texts]))
 
-    def make(self, model: str | None = None) -> dict[str, Fitted]:
+    def make(self, model: str | None = None) -> dict[str, FittedMetric]:
         """The metrics by name, as :meth:`fit` has fitted them; else they adapt to no text.
 
         Args:
@@ -99,11 +99,11 @@ class Job:
         """
         aligner = None if model is None else _load(model)
         if self.fitted:
-            fitted: dict[str, Fitted] = _Unpickler(self.fitted, aligner).load()
+            fitted: dict[str, FittedMetric] = _Unpickler(self.fitted, aligner).load()
             return fitted
         return self._fit(self._sample(), aligner)
 
-    def _fit(self, sample: RowSample, aligner: ModelAligner | None) -> dict[str, Fitted]:
+    def _fit(self, sample: RowSample, aligner: ModelAligner | None) -> dict[str, FittedMetric]:
         tokenizer = {"source_tokenizer": aligner.source_tokenizer} if aligner else {}
         metrics = {
             name: make_metric(
@@ -140,7 +140,7 @@ class Job:
         sample = self._sample(row for batch in table.to_batches() for row in self._rows(batch))
         return self.with_fitted(self._fit(sample, None if model is None else _load(model)))
 
-    def with_fitted(self, fitted: Mapping[str, Fitted]) -> Job:
+    def with_fitted(self, fitted: Mapping[str, FittedMetric]) -> Job:
         """This job with metrics that are fitted, as those of a result of one process are.
 
         Args:
@@ -228,7 +228,7 @@ class _Unpickler(pickle.Unpickler):
         return self._aligner
 
 
-def _scored(fitted: Fitted, batch: Batch, counts: Statistics | None) -> pa.StructArray:
+def _scored(fitted: FittedMetric, batch: Batch, counts: Statistics | None) -> pa.StructArray:
     """The score and the statistics of each row; no row if nothing was counted."""
     metric = fitted.metric
     if counts is None:
@@ -243,7 +243,7 @@ def _scored(fitted: Fitted, batch: Batch, counts: Statistics | None) -> pa.Struc
     return pa.StructArray.from_arrays(cells, fields=list(_fields(fitted)))
 
 
-def _fields(fitted: Fitted) -> Iterator[pa.Field]:
+def _fields(fitted: FittedMetric) -> Iterator[pa.Field]:
     metric = fitted.metric
     yield pa.field("score", pa.float64())
     kind = pa.from_numpy_dtype(metric.statistic_type)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import FileText, Text, zip_lines
-from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics
+from coverage_eval.core.metric import FittedMetric, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tables import SYSTEM, ColumnText, TextTable, list_names
 from coverage_eval.core.texts import open_text
@@ -171,7 +171,7 @@ class ExternalScores(Metric):
         return _sign(self.name, self.values)
 
 
-class FittedScores(Fitted):
+class FittedScores(FittedMetric):
     """Scores of the systems of a test set.
 
     Args:

@@ -19,7 +19,7 @@ import numpy as np
 from coverage_eval.core.batches import Batch, Request, Texts, answer_ahead
 from coverage_eval.core.errors import DataError, SegmentError, require_integer
 from coverage_eval.core.lists import DiskList
-from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
+from coverage_eval.core.metric import FittedMetric, Floats, Metric, Statistics
 from coverage_eval.core.processes import started_processes
 from coverage_eval.core.progress import Progress, no_progress
 from coverage_eval.core.result import Result
@@ -79,7 +79,7 @@ def count(
 
 def count_fitted(
     texts: Texts,
-    fitted: Mapping[str, Fitted],
+    fitted: Mapping[str, FittedMetric],
     *,
     jobs: int = 1,
     keep_texts: bool = False,
@@ -128,7 +128,7 @@ def count_fitted(
 
 
 def count_batches(
-    fitted: Mapping[str, Fitted],
+    fitted: Mapping[str, FittedMetric],
     batches: Iterable[Batch],
     *,
     jobs: int = 1,
@@ -141,8 +141,8 @@ def count_batches(
         jobs: As in :func:`count`.
     """
     requests: list[Request] = []
-    text_metrics: dict[str, Fitted] = {}
-    aligner_metrics: dict[str, Fitted] = {}
+    text_metrics: dict[str, FittedMetric] = {}
+    aligner_metrics: dict[str, FittedMetric] = {}
     for name, metric in fitted.items():
         needed = metric.requests()
         requests += needed
@@ -154,7 +154,7 @@ def count_batches(
         yield batch, {**counts, **_count_batch(aligner_metrics, batch)}
 
 
-def _count_batch(fitted: Mapping[str, Fitted], batch: Batch) -> dict[str, Statistics]:
+def _count_batch(fitted: Mapping[str, FittedMetric], batch: Batch) -> dict[str, Statistics]:
     """The statistics of a batch by metric; none of an empty one, as a partition of Spark may be."""
     return {name: metric.count(batch) for name, metric in fitted.items() if batch.rows}
 

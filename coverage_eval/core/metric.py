@@ -1,10 +1,10 @@
 """What a metric is: settings with a formula, and what counts a test set by them.
 
 A :class:`Metric` is a frozen dataclass of settings (:func:`setting`). It is *fitted* to a sample of
-the texts; a :class:`Fitted` *counts* sufficient statistics ``[systems, segments, k]`` of a batch
-and *explains* them by marks. The metric's *formula* makes a score of their sum. Segment scores,
-corpus scores, intervals, paired tests and Spark all use the same counts and the same formula, so
-they cannot disagree.
+the texts; a :class:`FittedMetric` *counts* sufficient statistics ``[systems, segments, k]`` of a
+batch and *explains* them by marks. The metric's *formula* makes a score of their sum. Segment
+scores, corpus scores, intervals, paired tests and Spark all use the same counts and the same
+formula, so they cannot disagree.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class Metric(Formula, ABC):
         return ""
 
     @abstractmethod
-    def fit(self, sample: RowSample) -> Fitted:
+    def fit(self, sample: RowSample) -> FittedMetric:
         """Return what counts these texts, adapted to them if the metric adapts to texts.
 
         Args:
@@ -307,7 +307,7 @@ class Metric(Formula, ABC):
                 raise TypeError(f"{self.presentation.name} needs {name}")
 
 
-class Fitted(ABC):
+class FittedMetric(ABC):
     """A metric that is fitted to a test set: it counts the texts, and explains its counts.
 
     Attributes:

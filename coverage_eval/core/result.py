@@ -15,7 +15,7 @@ from coverage_eval.core.batches import Batch, Request, Row, Texts
 from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Fitted, Floats, Metric, Statistics
+from coverage_eval.core.metric import FittedMetric, Floats, Metric, Statistics
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import DEFAULT_SEED, bootstrap_interval
 
@@ -43,7 +43,7 @@ class Result:
     """
 
     metrics: Mapping[str, Metric]
-    fitted: Mapping[str, Fitted]
+    fitted: Mapping[str, FittedMetric]
     systems: tuple[str, ...]
     statistics: Mapping[str, Statistics]
     segments: int

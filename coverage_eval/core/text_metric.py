@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from coverage_eval.core.batches import RowSample
-from coverage_eval.core.metric import Fitted, Metric, setting
+from coverage_eval.core.metric import FittedMetric, Metric, setting
 from coverage_eval.core.tokenizers import TOKENIZERS, Tokenizer
 
 
 @dataclass(frozen=True)
-class FixedMetric(Metric, Fitted):
-    """A metric that adapts to no text, so that its settings are all that it counts by."""
+class FixedMetric(Metric, FittedMetric):
+    """A metric that needs no fitting: :meth:`fit` returns the metric itself."""
 
     @property
     def metric(self) -> Metric:  # type: ignore[override]  # the others keep it as an attribute
         """The metric itself."""
         return self
 
-    def fit(self, sample: RowSample) -> Fitted:  # noqa: ARG002 (it adapts to no text)
+    def fit(self, sample: RowSample) -> FittedMetric:  # noqa: ARG002 (it adapts to no text)
         """The metric itself."""
         return self
 

@@ -22,7 +22,7 @@ from coverage_eval.core.batches import Batch, Request, RowSample
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.mark import LIST_WORDS, Explanation, Mark, MarkKind
 from coverage_eval.core.metric import (
-    Fitted,
+    FittedMetric,
     Floats,
     Metric,
     Presentation,
@@ -313,7 +313,7 @@ class SoftDROP(AlignmentMetric):
 
 
 @dataclass(eq=False)
-class FittedSoftDROP(Fitted):
+class FittedSoftDROP(FittedMetric):
     """Soft DROP of some texts.
 
     Attributes:

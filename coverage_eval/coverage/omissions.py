@@ -13,7 +13,7 @@ from coverage_eval.align.aligner import Aligner
 from coverage_eval.core.batches import Batch, Request, Row, RowSample
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.mark import Explanation, Mark, MarkKind
-from coverage_eval.core.metric import Fitted, Floats, Metric, Presentation, Statistics
+from coverage_eval.core.metric import FittedMetric, Floats, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
 from coverage_eval.core.tokenizers import Segment
 from coverage_eval.coverage.omission_finder import (
@@ -147,7 +147,7 @@ class UncoveredWords(Metric):
 
 
 @dataclass(eq=False)
-class FittedFinder(Fitted):
+class FittedFinder(FittedMetric):
     """A finder of omissions or additions for some texts.
 
     Attributes:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from coverage_eval.core.batches import Batch, Row, RowSample, Texts
 from coverage_eval.core.errors import DataError, Finding, SegmentError
 from coverage_eval.core.mark import Explanation
-from coverage_eval.core.metric import Fitted, Metric, Presentation, Statistics, setting
+from coverage_eval.core.metric import FittedMetric, Metric, Presentation, Statistics, setting
 from coverage_eval.core.tokenizers import (
     Segment,
     Span,
@@ -309,7 +309,7 @@ class METEOR(Metric):
 
 
 @dataclass(eq=False)
-class FittedMETEOR(Fitted):
+class FittedMETEOR(FittedMetric):
     """METEOR of some texts."""
 
     metric: METEOR

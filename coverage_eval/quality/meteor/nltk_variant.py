@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.batches import Batch, RowSample
 from coverage_eval.core.errors import Finding
-from coverage_eval.core.metric import Fitted, Metric, Presentation
+from coverage_eval.core.metric import FittedMetric, Metric, Presentation
 from coverage_eval.core.tokenizers import Segment, Tokenizer, tokenize
 from coverage_eval.quality.meteor.words import (
     FOR_ENGLISH,
@@ -126,7 +126,7 @@ class NLTKMeteor(Metric):
 
 
 @dataclass(eq=False)
-class FittedNLTKMeteor(Fitted):
+class FittedNLTKMeteor(FittedMetric):
     """NLTK's METEOR of some texts."""
 
     metric: NLTKMeteor
