@@ -29,7 +29,7 @@ from coverage_eval.align.rows import SIDES, AlignedRow, CoveredRow, TokenRow
 from coverage_eval.core.batches import Request, Row
 from coverage_eval.core.errors import CorpusWarning, DataError
 from coverage_eval.core.files import PathLike, zip_lines
-from coverage_eval.core.tokenizers import ASCII, SINK, Segment, Tokenizer, tokenize
+from coverage_eval.core.tokenizers import ASCII, SINK, Segment, Tokenizer
 from coverage_eval.core.writing import atomic_path
 from fast_align_wrapper import AlignerError as AlignerError  # noqa: PLC0414 (exported)
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
@@ -341,13 +341,6 @@ class ModelAligner(Aligner):
         return f"<Aligner {self.model.hash}, {self.symmetrize}>"
 
 
-_OTHER_SPACES = (
-    "do they count words at no-break or other spaces of Unicode, as 'align apply' does? Then make "
-    "these plain in the texts: perl -CSD -pe 's/[^\\S\\n]/ /g' TEXT > NEW"
-)
-"""Why a link may be out of range of a text with such spaces."""
-
-
 class ExternalLinks(Aligner):
     """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
 
@@ -421,10 +414,7 @@ class ExternalLinks(Aligner):
             targets = [None] * len(texts) if compat else self._target_lengths(row)
             for text, (number, links), target in zip(texts, of_texts, targets, strict=True):
                 length = None if source is None else len(source) + self.sink
-                try:
-                    check_links(links, length, target, name=text.name, line=number)
-                except DataError as error:
-                    raise DataError(f"{error}{self._about_other_spaces(row)}") from None
+                check_links(links, length, target, name=text.name, line=number)
             kept = tuple(links for _, links in of_texts)
             if self.sink:
                 if source is None:
@@ -433,12 +423,6 @@ class ExternalLinks(Aligner):
                     )
                 kept = tuple(_drop_sink(links, len(source)) for links in kept)
             yield AlignedRow(source, tuple(row.drop_missing_references(kept[:split])), kept[split:])
-
-    def _about_other_spaces(self, row: Row) -> str:
-        """What may be wrong with links of a segment if it has other spaces than those of ASCII."""
-        texts = (row.source or "", *row.references, *row.hypotheses)
-        has_more = any(len(tokenize(text)) > len(self.tokenizer(text)) for text in texts)
-        return f"; {_OTHER_SPACES}" if has_more else ""
 
     def _target_lengths(self, row: Row) -> list[int]:
         """Token counts of the linked texts."""

@@ -2,8 +2,9 @@
 
 A table has a column of numbers, perhaps ``segment`` (from 1; by default the rows' order) and
 ``system``, as ``--sentence-level -f csv`` prints it; or a column for each system, under its name.
-What comet-score prints, BLEURT's file of a number a line, and WMT's ``seg.score`` (system and
-score, or last in a line system, segment and score) are read as they are.
+Segments with other names, as in ``seg_id``, are in the order of the first rows.
+What comet-score prints or writes ``--to_json``, BLEURT's file of a number a line, and WMT's
+``seg.score`` (system and score, or last in a line system, segment and score) are read as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from coverage_eval.core.errors import DataError, Finding
 from coverage_eval.core.files import FileText, Text, zip_lines
 from coverage_eval.core.metric import FittedMetric, Metric, Presentation, Statistics
 from coverage_eval.core.score import Signature
-from coverage_eval.core.tables import SYSTEM, ColumnText, TextTable, list_names
+from coverage_eval.core.tables import (
+    SYSTEM,
+    ColumnText,
+    TextTable,
+    find_systems,
+    list_names,
+    read_value,
+)
 from coverage_eval.core.texts import open_text
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.registry import METRICS, metric_class
@@ -305,13 +313,15 @@ def read_external_scores(
     """
     text = file if isinstance(file, Text) else open_text(file)
     scores: Scores | None = None
+    column, table = "", None
     if isinstance(text, ColumnText):
-        scores = _read_table(text.table, text.column, name, systems)
+        column, table = text.column, text.table
     elif isinstance(text, FileText):
+        table = TextTable(str(text), file=text)
         scores = _read_bare(text)
-    if scores is None:
-        opened = text if isinstance(text, FileText) else None
-        scores = _read_table(TextTable(str(text), file=opened), "", name, systems)
+    table = table or TextTable(str(text))
+    scores = scores or _read_by_system(table.file, [column, "score", name, "COMET"])
+    scores = scores or _read_table(table, column, name, systems)
     values: dict[str, list[float | None]] = {}
     for system in systems:
         found = _find_system(system, scores, alone=len(systems) == 1)
@@ -366,6 +376,35 @@ def _read_bare(file: FileText) -> Scores | None:
     return scores
 
 
+def _read_by_system(file: FileText, columns: Sequence[str]) -> Scores | None:
+    """Scores of ``comet-score --to_json``: an object with the segments of each system.
+
+    Args:
+        file: The file.
+        columns: What the scores may be called, in any case; the first that there is counts.
+    """
+    value = read_value(file) if Path(file.path).suffix.lower() == ".json" else None
+    if not isinstance(value, dict) or not all(map(_are_records, value.values())):
+        return None
+    first = {name.lower(): name for rows in value.values() for name in rows[0]}
+    column = next((first[name.lower()] for name in columns if name.lower() in first), None)
+    return (
+        None
+        if column is None
+        else {
+            system: {
+                number: _score(row.get(column), f"{file.name}: {system}, row {number}")
+                for number, row in enumerate(rows, start=1)
+            }
+            for system, rows in value.items()
+        }
+    )
+
+
+def _are_records(rows: object) -> bool:
+    return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) for row in rows)
+
+
 def _fields(line: str) -> list[str]:
     fields = line.rstrip().split("\t" if "\t" in line else ",")
     return [_PREFIX.sub("", field.strip()) for field in fields]
@@ -395,11 +434,17 @@ def _read_table(table: TextTable, column: str, name: str, systems: Sequence[str]
         there = list_names(names)
         raise DataError(f"{where}: name the scores: {name}={where}:COLUMN; there are: {there}")
     scores: Scores = {}
-    for row, (at, cell) in zip(table.rows, table.cells(column), strict=True):
+    # Segments with other names are in the order in which texts of such a table are read.
+    long = None if of_segment in names else find_systems(table, of_system)
+    order = {} if long is None or not long.keys else long.segments
+    numbers = {row: number for number, rows in enumerate(order.values(), 1) for row in rows}
+    for index, (row, (at, cell)) in enumerate(zip(table.rows, table.cells(column), strict=True)):
+        if numbers and index not in numbers:
+            continue  # not all systems have the segment
         here = f"{where}: {at}"
         value = _score(cell, f"{here}, column {column!r}")
         found = scores.setdefault(str(row.get(of_system) or ""), {})
-        segment = str(row.get(of_segment, len(found) + 1))
+        segment = str(row.get(of_segment, numbers.get(index, len(found) + 1)))
         if not re.fullmatch("[1-9][0-9]{0,8}", segment):
             raise DataError(f"{here}: segment {segment!r:.60} is not a number from 1")
         if int(segment) in found:

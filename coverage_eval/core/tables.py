@@ -501,13 +501,19 @@ class LongTable:
 
     @cached_property
     def segments(self) -> dict[Hashable, list[int]]:
-        """All rows of each segment that all systems have, in the order of their first rows."""
+        """All rows of each segment that all systems have, in the order of their first rows.
+
+        Segments that are numbered from 1 are in the order of their numbers.
+        """
         rows: dict[Hashable, list[int]] = {}
         for of_system in self.systems.values():
             for segment, some in of_system.items():
                 rows.setdefault(segment, []).extend(some)
         in_all = [key for key in rows if all(key in some for some in self.systems.values())]
-        return {key: sorted(rows[key]) for key in sorted(in_all, key=lambda key: min(rows[key]))}
+        first: dict[Hashable, int] = {(str(n),): n for n in range(1, len(rows) + 1)}
+        if first.keys() != rows.keys():
+            first = {key: min(some) for key, some in rows.items()}
+        return {key: sorted(rows[key]) for key in sorted(in_all, key=first.__getitem__)}
 
     def of_system(self, system: str, column: str) -> ColumnText:
         """A column of the rows of a system, one for each segment that all have."""

@@ -235,6 +235,20 @@ def sacre_tokenizer(name: str) -> Callable[[str], str]:
     return cast("Callable[[str], str]", tokenizer)
 
 
+def ascii_places(tokenizer: Tokenizer, segment: Segment) -> Sequence[int]:
+    """For each token of a segment, the word at ASCII white space, from 0, that has it.
+
+    >>> ascii_places(Tokenizer(), "12\\u00a0000 people")
+    [0, 0, 1]
+
+    A tokeniser with a name makes another text, whose tokens are its words.
+    """
+    if tokenizer.name != "none":
+        return range(len(tokenizer(segment)))
+    words = Tokenizer(ASCII)(segment)
+    return [place for place, word in enumerate(words) for _ in tokenize(word)]
+
+
 def segment_text(segment: Segment) -> str:
     """A segment as one text without a line end: a list of tokens has a space between each."""
     if not isinstance(segment, str):

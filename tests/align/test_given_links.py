@@ -142,9 +142,6 @@ def test_given_links_count_words_as_aligners_do(tmp_path):
     assert mark.text == "sagte"
     assert ce.drop(*texts, aligner, stopwords=ce.StopWords(["sagte"])).score == 0
     assert "|tok:ascii|" in str(ce.drop(*texts, aligner).signature)
-    by_unicode = Aligner.from_links([[(n, n) for n in range(8)]], lost)
-    with pytest.raises(DataError, match="spaces of Unicode, as 'align apply' does"):
-        ce.drop(*texts, by_unicode)
 
 
 def test_the_papers_script_skips_lines_that_look_like_markup(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from coverage_eval.align.aligner import Aligner
 from fast_align_wrapper.links import parse_links
 
 SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30
@@ -241,3 +242,16 @@ def test_raw_training_text_is_split_and_so_is_what_the_model_is_given(run_cli, t
     scored = run_cli("drop", "en", "en", "--src", "zh", "--model", "m", "-b", cwd=tmp_path)
     assert float(scored.stdout) == 0
     assert "not tokenised" not in scored.stderr
+
+
+def test_links_are_of_words_at_plain_spaces(run_cli, tmp_path):
+    """As fast_align has them: a no-break space is inside a word."""
+    with Aligner.train_pairs([(f"a{n}", f"b{n}") for n in range(60)], tokenize="none") as aligner:
+        aligner.save(tmp_path / "model")
+    (tmp_path / "src").write_text("a1\u00a0a2 a3\na4\t\u00a0 a5\n", encoding="utf-8")
+    (tmp_path / "tgt").write_text("b2 b1\u2003b3\nb4 b5\n", encoding="utf-8")
+    done = run_cli("align", "apply", "model", "src", "tgt", cwd=tmp_path)
+    assert done.stdout == "0-0 0-1 1-1\n0-0 2-1\n"
+    (tmp_path / "links").write_text(done.stdout)
+    given = ("--ref-links", "links", "--links", "links", "--src", "src")
+    assert " = 0.00" in run_cli("drop", "tgt", "tgt", *given, cwd=tmp_path).stdout

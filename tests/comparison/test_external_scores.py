@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import re
 from typing import Any
 
@@ -19,7 +21,8 @@ from coverage_eval.comparison.gate import find_worse
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.counting import count
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.texts import SegmentFile
+from coverage_eval.core.tables import TextTable, find_systems
+from coverage_eval.core.texts import SegmentFile, open_text
 
 TEXT = [f"word {n} and more" for n in range(30)]
 RNG = np.random.default_rng(7)
@@ -217,6 +220,39 @@ def test_the_command_reads_what_comet_score_prints(tmp_path, run_cli):
     assert [row for row in rows if "comet" in row] == [
         ["a.txt", "comet", "0.75"], ["b.txt", "comet", "-0.25"]
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["comet", "x"])
+@pytest.mark.parametrize("column", ["", ":COMET"])
+def test_what_comet_score_writes_as_json_is_read(tmp_path, name, column):
+    scores = {"out/a.txt": [0.5, 1], "out/b.txt": [0.0, -0.5]}
+    rows: dict[str, Any] = {
+        system: [{"src": "x", "mt": "y", "COMET": score} for score in of_system]
+        for system, of_system in scores.items()
+    }
+    (tmp_path / "comet.json").write_text(json.dumps(rows, indent=4))
+    found = read_external_scores(name, open_text(f"{tmp_path}/comet.json{column}"), ["a", "b"])
+    assert found.values == {"a": [0.5, 1.0], "b": [0.0, -0.5]}
+    rows["out/a.txt"][1]["COMET"] = "high"
+    (tmp_path / "comet.json").write_text(json.dumps(rows, indent=4))
+    with pytest.raises(DataError, match=r"comet.json: out/a.txt, row 2: 'high' is not a finite"):
+        read_external_scores(name, open_text(f"{tmp_path}/comet.json"), ["a", "b"])
+
+
+@pytest.mark.parametrize("key", ["segment", "seg_id", "doc"])
+def test_rows_in_any_order_give_the_scores_of_their_segments(tmp_path, key):
+    """Rows of one table are texts and scores; those of each system are in another order."""
+    names = {"segment": str, "seg_id": "s{}".format, "doc": lambda n: f"d{n % 3}\t{n // 3}"}
+    rows = [(s, n, f"{n} of {s}", n + 30 * (s == "b")) for n in range(1, 13) for s in "ab"]
+    random.Random(3).shuffle(rows)
+    head = "doc\tseg" if key == "doc" else key
+    lines = [f"{s}\t{names[key](n)}\t{text}\t{score}\n" for s, n, text, score in rows]
+    (tmp_path / "t.tsv").write_text(f"system\t{head}\tmt\tours\n" + "".join(lines))
+    long = find_systems(TextTable(tmp_path / "t.tsv"))
+    found = read_external_scores("ours", open_text(f"{tmp_path}/t.tsv:ours"), ["a", "b"])
+    for system, more in (("a", 0), ("b", 30)):
+        texts = [int(text.split()[0]) + more for text in long.of_system(system, "mt")]
+        assert found.values[system] == texts
 
 
 def test_a_number_a_line_is_of_the_only_system(tmp_path):

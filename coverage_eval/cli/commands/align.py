@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, tee
 
 import click
 
@@ -45,7 +45,7 @@ from coverage_eval.core.sampled_texts import MISALIGNED_LINES, SampledTexts
 from coverage_eval.core.score import Score
 from coverage_eval.core.significance import bootstrap_interval
 from coverage_eval.core.texts import read_parallel
-from coverage_eval.core.tokenizers import TOKENIZERS
+from coverage_eval.core.tokenizers import TOKENIZERS, ascii_places
 from fast_align_wrapper import links as word_links
 
 _symmetrize_option = symmetrize_option(GROUPS[0])
@@ -147,7 +147,8 @@ def apply(
 ) -> None:
     """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
-    The texts are cut into words as the model's training text was.
+    The texts are cut into words as the model's training text was. Links count what stands between
+    spaces, as fast_align does: a no-break space is inside a word.
 
     \b
     Example:
@@ -156,16 +157,18 @@ def apply(
     """
     test_set = Texts({}, (tgt,), src)
     with Aligner.load(model, symmetrize=symmetrize) as aligner:
-        pairs = (
-            (aligner.source_tokenizer(row.source or ""), aligner.tokenizer(row.references[0]))
-            for row in test_set.rows()
-        )
-        rows = aligner.model.align(pairs, symmetrize)
+        splits = (aligner.source_tokenizer, aligner.tokenizer)
+        waiting, sent = tee((row.source or "", row.references[0]) for row in test_set.rows())
+        tokens = ((splits[0](source), splits[1](target)) for source, target in sent)
+        rows = aligner.model.align(tokens, symmetrize)
 
         def checked_lines() -> Iterator[str]:
             with progress_bar("aligning") as progress:
-                aligned = track(rows, progress, test_set.sample.size)
-                yield from map(word_links.format_links, aligned)
+                for links in track(rows, progress, test_set.sample.size):
+                    places = [*map(ascii_places, splits, next(waiting))]
+                    yield word_links.format_links(
+                        sorted({(places[0][i], places[1][j]) for i, j in links})
+                    )
             findings = check(test_set.sample, aligner=aligner)
             echo_findings(findings, strict=strict)  # an error leaves no file
 
