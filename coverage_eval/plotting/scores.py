@@ -10,11 +10,12 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import SYSTEM_COLOURS, canvas
+from coverage_eval.plotting import SYSTEM_COLOURS, canvas, drawing
 
 _ACROSS = 4  # panels beside one another, at most
 
 
+@drawing
 def plot_differences(
     names: Sequence[str],
     differences: ArrayLike,
@@ -27,6 +28,8 @@ def plot_differences(
     axes: Sequence[Axes] | None = None,
 ) -> list[Axes]:
     """Draw differences from a baseline: a panel for each metric, with intervals as lines.
+
+    Rows are sorted by the differences of the first metric, the largest on top.
 
     Args:
         names: the systems, in the order of their colours; the baseline among them is left out.
@@ -52,6 +55,7 @@ def plot_differences(
         differences=differences, lows=lows, highs=highs, significant=significant,
     )  # fmt: skip
     others = [number for number, name in enumerate(names) if name != baseline]
+    others.sort(key=lambda number: -np.nan_to_num(tables[0][0, number]))
     axes = _panels(
         labels, [names[number] for number in others], axes, f"difference from {baseline}"
     )
@@ -114,17 +118,19 @@ def _panels(
     if axes is None:
         lines = -(-count // _ACROSS)
         columns = -(-count // lines)  # lines of panels are full, or nearly so
-        width = 5.0 if count == 1 else 2.4 * columns + canvas.longest_label(names)
-        height = (0.34 * len(names) + 1.1) * lines
+        em = canvas.font_size("font.size") / 72
+        panel = max(18 * em, canvas.longest(labels, "axes.titlesize") + em)
+        width = max(36 * em, panel * columns + canvas.longest(names, "ytick.labelsize"))
+        height = ((2.5 * len(names) + 8) * lines + 2) * em
         figure = canvas.new_figure(width, height)
-        below = 0.2 / height  # for the explanation
+        below = 3 * em / height  # for the explanation
         figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
         axes = [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
         for k, ax in enumerate(axes):
             ax.tick_params(labelleft=k % columns == 0)
     for ax, label in zip(axes, labels, strict=True):
-        ax.set_title(label, fontsize=10, **canvas.plain_text())
-        ax.set_xlabel(unit, fontsize=8, **canvas.plain_text())
+        ax.set_title(label, **canvas.plain_text())
+        ax.set_xlabel(unit, **canvas.plain_text())
         ax.set_yticks(range(len(names)), labels=names, **canvas.plain_text())
         ax.tick_params(axis="y", length=0)
         ax.locator_params(axis="x", nbins=4)  # more labels would touch those of other panels
@@ -134,7 +140,8 @@ def _panels(
 
 def _make_room(ax: Axes, ends: NDArray[np.float64], texts: Sequence[str]) -> None:
     """Widen an axis so that a text right of each end, in data units, stays within."""
-    share = min((0.07 * max(map(len, texts)) + 0.12) / canvas.axis_length(ax, "x"), 0.7)
+    room = canvas.longest(texts, "font.size") + 0.12
+    share = min(room / canvas.axis_length(ax, "x"), 0.7)
     left, right = ax.get_xlim()
     furthest = float(ends.max(initial=0.0))
     ax.set_xlim(left, max(right, left + (furthest - left) / (1 - share)))
@@ -146,4 +153,7 @@ def _explain(ax: Axes, stars: NDArray[np.float64], baseline: str) -> None:
     if (stars > 0).any():
         text = f"line: 95% interval; dot and *: differs significantly from {baseline}; ring: not"
     place: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
-    canvas.write(ax, text, (1, 0), (0, -32), in_layout=False, **place)  # it is wider than a panel
+    room = float(ax.get_position().x1 * ax.figure.figure.get_size_inches()[0])
+    text = canvas.wrapped(text, room, "font.size")
+    below = -2.4 * canvas.font_size("font.size") - 11
+    canvas.write(ax, text, (1, 0), (0, below), in_layout=False, **place)  # it is wider than a panel
