@@ -19,7 +19,7 @@ from coverage_eval.plotting import canvas
 from coverage_eval.plotting.word_marks import label_room
 
 _CELL, _LARGEST = 0.25, 8.4  # inches of a cell, and of the map of a long sentence
-_WIDEST, _TALLEST = 14.0, 11.0  # inches of a figure whose width is not given, and of wrapped rows
+_WIDE, _WIDEST, _TALLEST = 14.0, 24.0, 11.0  # inches up to which maps stand in a row, of figures
 _GAP = 0.12  # inches between maps
 
 
@@ -130,7 +130,10 @@ def new_grid(
             min(label_room("y", high), _LARGEST / high),
         ),
     )  # fmt: skip
-    limit = _WIDEST if width is None else width
+    limit = width
+    if limit is None:
+        needed = min(room.figure(number, room.least)[0] for number in numbers)
+        limit = float(np.clip(needed + 0.01, _WIDE, _WIDEST))
     number = _in_a_row(room, numbers, limit)
     free = limit - room.around[0] - number * room.each[0]
     across = free / room.maps(number, (1, 1))[0]

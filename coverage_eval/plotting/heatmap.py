@@ -68,16 +68,18 @@ def attention_heatmap(
     """Draw one sentence's attention: source words down, hypothesis words across.
 
     A weight of exactly zero is white, and any other is visibly tinted: sparse maps look sparse,
-    as in Figure 2 of Malaviya et al. (2018). In a long sentence only some words have a label, and
-    the axis gives their number; the map itself is always complete. Marked words have a coloured
-    label, and are outlined across the map in short sentences, at its edge in long ones.
+    as in Figure 2 of Malaviya et al. (2018). In a sentence of more than 30 words only some
+    may have a label; the map itself is always complete. Marked words have a coloured label, and
+    are outlined across the map in short sentences, at its edge in long ones.
 
     Several heads, or layers of heads, are a grid of small maps with one scale and without marks:
-    a row of it is a layer, and words are named at its edges only.
+    a row of it is a layer, heads of one layer wrap, words are named at its edges only, and zeros
+    have dots.
 
-    Fonts are as large as ``rcParams["font.size"]`` says, and those for other scripts are the
-    installed ones that have their letters. ``ax.figure.savefig`` writes PDF with TrueType fonts
-    (type 42), as publishers ask, if the figure is a new one.
+    Fonts are as large as ``rcParams`` says (``font.size``, ``xtick.labelsize``, …), and those for
+    other scripts are the installed ones that have their letters. A new figure is as high as they
+    need. It writes PDF with TrueType fonts (type 42), as publishers ask; a figure of your own does
+    after ``matplotlib.rcParams["pdf.fonttype"] = 42``.
 
     Args:
         attention: ``[target, source]`` weights in [0, 1]; ``[heads, target, source]`` or
@@ -110,13 +112,14 @@ def attention_heatmap(
         has some of the characters.
 
     Raises:
-        DataError: shapes and texts disagree, an entry is no weight, or the scale or the colour map
-            does not exist or has white for some weights.
+        DataError: shapes and texts disagree, an entry is no weight, the scale or the colour map
+            does not exist or has white for some weights, or ``width`` leaves a map no room.
         TypeError: weights without words; Axes, marks or a margin for a grid.
 
     Warns:
         CorpusWarning: rows of the weights, those of hypothesis words, do not sum to 1.
-        UserWarning: ``width`` is so small that cells cannot be told apart.
+        UserWarning: words have no label for want of room; the message says how wide the figure, or
+            how large the given Axes, must be.
     """
     weights, source, hypothesis = _with_words(attention, source, hypothesis, most_dimensions=4)
     warn_of_row_sums("attention", _as_maps(attention, weights), stacklevel=4)
@@ -154,8 +157,9 @@ def attention_heatmaps_side_by_side(
     colorbar: bool = True,
     width: float | None = None,
 ) -> tuple[Axes, Axes]:
-    """Draw two systems' attention for one source sentence, on one scale, rows aligned.
+    """Draw two systems' attention for one source sentence, on one scale.
 
+    The maps stand side by side, rows aligned; in a figure too narrow for that, one below the other.
     If two ``AttentionMap`` have the source in different subwords, both are merged to words.
 
     Args:
@@ -173,7 +177,7 @@ def attention_heatmaps_side_by_side(
         width: as in :func:`attention_heatmap`.
 
     Returns:
-        The two Axes, left and right.
+        The two Axes, left and right, or upper and lower.
 
     Raises:
         DataError: as :func:`attention_heatmap`, or the maps have different source words.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +57,7 @@ def plot_differences(
     )  # fmt: skip
     others = [number for number, name in enumerate(names) if name != baseline]
     others.sort(key=lambda number: -np.nan_to_num(tables[0][0, number]))
+    given = axes
     axes = _panels(
         labels, [names[number] for number in others], axes, f"difference from {baseline}"
     )
@@ -63,7 +65,16 @@ def plot_differences(
     values, low, high, stars = (table[:, others] for table in tables)
     for k, ax in enumerate(axes):
         _draw_panel(ax, colours, values[k], low[k], high[k], stars[k] > 0)
-    _explain(axes[-1], stars, baseline)
+    figure, ax = axes[0].figure.figure, axes[-1]
+    room = float(ax.get_position().x1 * figure.get_size_inches()[0])
+    text = canvas.wrapped(_explanation(stars, baseline), room, "font.size")
+    if given is None:
+        style = {"fontsize": mpl.rcParams["font.size"], **canvas.plain_text(text)}
+        figure.supxlabel(text, x=0.99, ha="right", **style)
+    else:
+        below = -2.4 * canvas.font_size("font.size") - 11
+        place: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
+        canvas.write(ax, text, (1, 0), (0, below), in_layout=False, **place)
     return axes
 
 
@@ -121,10 +132,7 @@ def _panels(
         em = canvas.font_size("font.size") / 72
         panel = max(18 * em, canvas.longest(labels, "axes.titlesize") + em)
         width = max(36 * em, panel * columns + canvas.longest(names, "ytick.labelsize"))
-        height = ((2.5 * len(names) + 8) * lines + 2) * em
-        figure = canvas.new_figure(width, height)
-        below = 3 * em / height  # for the explanation
-        figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
+        figure = canvas.new_figure(width, ((2.5 * len(names) + 8) * lines + 3) * em)
         axes = [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
         for k, ax in enumerate(axes):
             ax.tick_params(labelleft=k % columns == 0)
@@ -147,13 +155,8 @@ def _make_room(ax: Axes, ends: NDArray[np.float64], texts: Sequence[str]) -> Non
     ax.set_xlim(left, max(right, left + (furthest - left) / (1 - share)))
 
 
-def _explain(ax: Axes, stars: NDArray[np.float64], baseline: str) -> None:
-    """Say below an axis what lines and rings are, and stars if there is one."""
-    text = f"line: 95% interval; ring: no significant difference from {baseline}"
+def _explanation(stars: NDArray[np.float64], baseline: str) -> str:
+    """What lines and rings are, and stars if there is one."""
     if (stars > 0).any():
-        text = f"line: 95% interval; dot and *: differs significantly from {baseline}; ring: not"
-    place: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
-    room = float(ax.get_position().x1 * ax.figure.figure.get_size_inches()[0])
-    text = canvas.wrapped(text, room, "font.size")
-    below = -2.4 * canvas.font_size("font.size") - 11
-    canvas.write(ax, text, (1, 0), (0, below), in_layout=False, **place)  # it is wider than a panel
+        return f"line: 95% interval; dot and *: differs significantly from {baseline}; ring: not"
+    return f"line: 95% interval; ring: no significant difference from {baseline}"

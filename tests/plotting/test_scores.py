@@ -16,7 +16,8 @@ def test_dots_intervals_and_stars_of_all_but_the_baseline():
         labels=["REP"], baseline="base", significant=[[False, True, False]],
     )  # fmt: skip
     star = "line: 95% interval; dot and *: differs significantly from base; ring: not"
-    assert [" ".join(t.get_text().split()) for t in ax.texts] == ["+0.50*", "−0.25", star]
+    assert [t.get_text() for t in ax.texts] == ["+0.50*", "−0.25"]
+    assert " ".join(ax.figure.get_supxlabel().split()) == star
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
     assert [t.xy for t in ax.texts[:2]] == [(1, 0), (1, 1)], "at the right edge"
     assert ax.get_xlim()[1] > 1.1, "which is beyond the intervals"
