@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import matplotlib as mpl
 import numpy as np
@@ -37,22 +36,16 @@ def known_scale(scale: Scale, *lengths: int) -> Scale:
     return scale
 
 
-@dataclass(frozen=True)
-class Colours:
-    """What colour a weight has."""
-
-    norm: Normalize
-    cmap: Colormap
-
-
-def colours_of(maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap) -> Colours:
+def colours_of(
+    maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap
+) -> ScalarMappable:
     """The colours of all maps of a picture: a weight has the same one in each."""
     largest = max(float(weights.max(initial=0.0)) for weights in maps)
     if scale == "sqrt":
         norm: Normalize = PowerNorm(0.5, vmin=_FLOOR, vmax=1.0)
     else:
         norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
-    return Colours(norm, attention_colormap(cmap))
+    return ScalarMappable(norm, attention_colormap(cmap))
 
 
 def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
@@ -79,7 +72,7 @@ def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
 
 
 def draw_cells(
-    ax: Axes, weights: NDArray[np.float64], colours: Colours, *, dotted: bool = False
+    ax: Axes, weights: NDArray[np.float64], colours: ScalarMappable, *, dotted: bool = False
 ) -> None:
     """Draw ``[target, source]`` weights, source down; a map without words is a note.
 
@@ -102,7 +95,7 @@ def draw_cells(
     ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
         cmap=colours.cmap,
-        norm=colours.norm,
+        norm=cast(Normalize, colours.norm),
         origin="upper",
         aspect=aspect,
         # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
@@ -122,7 +115,7 @@ def scale_width(scale: Scale | None) -> float:
     return 0.1 if scale is None else 0.3 + canvas.font_size("axes.labelsize") / 16
 
 
-def draw_scale(ax: Axes, colours: Colours, scale: Scale, start: float) -> None:
+def draw_scale(ax: Axes, colours: ScalarMappable, scale: Scale, start: float) -> None:
     """Draw the colour bar, ``start`` inches on the right of a map."""
     if not ax.images:  # a map without words has no scale
         return
@@ -134,7 +127,7 @@ def draw_scale(ax: Axes, colours: Colours, scale: Scale, start: float) -> None:
         ticks = {"fixed": [0, 1], "sqrt": [_FLOOR, 1]}
     # Zero itself is white: the lowest tint is that of the smallest positive weight.
     bar = ax.figure.figure.colorbar(
-        ScalarMappable(colours.norm, colours.cmap),
+        colours,
         ticks=ticks.get(scale),
         extend="min" if scale == "sqrt" else "neither",
         format=lambda weight, _: f"{weight:g}" if weight else ">0",

@@ -10,7 +10,6 @@ from itertools import chain
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from numpy.typing import NDArray
 
@@ -25,64 +24,64 @@ _GAP = 0.12  # inches between maps
 
 @dataclass(frozen=True)
 class Grid:
-    """Axes of maps in a new figure, row by row, each as large as its labels need."""
+    """Axes of maps in a new figure, row by row; pairs are inches across and down.
+
+    Attributes:
+        axes: as large as they will be.
+        columns: how many stand in a row.
+        places: of the Axes.
+        maps: all of a row, and all of a column.
+        size: about that of the figure, with all that will stand around the maps.
+        width: that of the figure, if it was given.
+    """
 
     axes: list[Axes]
     columns: int
     places: GridSpec
-    size: tuple[float, float]
-    """Inches of all maps of a row, and of all maps of a column."""
+    maps: NDArray[np.float64]
+    size: NDArray[np.float64]
     width: float | None
 
-    @property
-    def figure(self) -> Figure:
-        """The figure of all Axes."""
-        return self.axes[0].figure.figure
-
     def fit(self) -> None:
-        """Make the figure as large as maps and all that was drawn around them.
-
-        Only a layout tells how much room labels take.
-        """
-        self.places.update(wspace=None, hspace=None)  # the layout's own gaps
+        """Make the figure as large as what was drawn: only a layout tells how large labels are."""
+        figure = self.axes[0].figure.figure
+        figure.set_size_inches(*self.size)
+        self.places.update(left=None, right=None, bottom=None, top=None, wspace=None, hspace=None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of glyphs, which are said when the figure is saved
             with canvas.single_glyph_warning():
-                self.figure.draw_without_rendering()
-        boxes = [ax.get_position() for ax in self.axes]
+                figure.draw_without_rendering()
+        row, column = self.axes[: self.columns], self.axes[:: self.columns]
         shares = (
-            sum(box.width for box in boxes[: self.columns]),
-            sum(box.height for box in boxes[:: self.columns]),
+            sum(ax.get_position().width for ax in row),
+            sum(ax.get_position().height for ax in column),
         )
-        size = self.figure.get_size_inches()
-        width, height = size * np.subtract(1, shares) + self.size
-        self.figure.set_size_inches(self.width or width, height)
+        width, height = self.size * np.subtract(1, shares) + self.maps
+        figure.set_size_inches(self.width or width, height)
 
 
 @dataclass(frozen=True)
 class _Room:
-    """What maps with these numbers of columns need; pairs are inches across and down."""
+    """What maps with these numbers of columns, and so many rows, need."""
 
     lengths: Sequence[int]
     high: int
-    around: NDArray[np.float64]
-    """Around all maps."""
-    each: NDArray[np.float64]
-    """Around each map."""
-    least: tuple[float, float]
-    """Of a cell, so that all words have a label; in long sentences, every fifth."""
+    around: NDArray[np.float64]  # all maps
+    each: NDArray[np.float64]  # around each
+    cell: tuple[float, float]  # with which all words have a label; in long sentences, every fifth
 
     def rows(self, number: int) -> int:
         return math.ceil(len(self.lengths) / number)
 
-    def maps(self, number: int, cell: Sequence[float]) -> NDArray[np.float64]:
-        """Of all maps of a row and of a column, with that many in a row."""
+    def cells(self, number: int) -> NDArray[np.int64]:
+        """Cells of a row and of a column of maps, with that many in a row."""
         across = sum(self.lengths) if self.rows(number) == 1 else number * max(self.lengths)
-        return np.array([across, self.rows(number) * self.high]) * cell
+        return np.array([across, self.rows(number) * self.high])
 
-    def figure(self, number: int, cell: Sequence[float]) -> NDArray[np.float64]:
-        """Of a figure with that many maps in a row."""
-        return self.around + self.each * (number, self.rows(number)) + self.maps(number, cell)
+    def figure(self, number: int, cell: Sequence[float] | None = None) -> NDArray[np.float64]:
+        """Inches of a figure with that many in a row."""
+        shape = number, self.rows(number)
+        return self.around + self.each * shape + self.cells(number) * (cell or self.cell)
 
 
 def new_grid(
@@ -109,54 +108,44 @@ def new_grid(
 
     Raises:
         DataError: the width has no room for maps.
-
-    Warns:
-        UserWarning: the width has no room for the labels.
     """
     lengths = [max(len(words), 1) for words in hypotheses]
     high, wide = max(len(source), 1), max(lengths)
-    name = canvas.font_size("axes.labelsize") / 40
-    heading = canvas.font_size("axes.titlesize") / 36
+    name, heading = (canvas.font_size(f"axes.{size}size") / 36 for size in ("label", "title"))
     left = canvas.longest([*map(canvas.shorten, source)], "ytick.labelsize")
     below = canvas.longest([*map(canvas.shorten, chain(*hypotheses))], "xtick.labelsize")
     words = np.array([left, below + heading]) + _GAP
-    narrowest = 0 if shared else 4 * heading  # for a title of two short words, and the legend
+    narrowest = 0 if shared else 4 * heading / wide  # for a title of two words, and the legend
     room = _Room(
         lengths, high,
         around=np.array([name + bar, name + heading]) + words * shared,
         each=words * (not shared) + [_GAP + margin, _GAP],
-        least=(
-            max(min(label_room("x", wide), _LARGEST / wide), narrowest / wide),
+        cell=(
+            max(min(label_room("x", wide), _LARGEST / wide), narrowest),
             min(label_room("y", high), _LARGEST / high),
         ),
     )  # fmt: skip
-    limit = width
-    if limit is None:
-        needed = min(room.figure(number, room.least)[0] for number in numbers)
-        limit = float(np.clip(needed + 0.01, _WIDE, _WIDEST))
+    needed = min(room.figure(number)[0] for number in numbers)
+    limit = width or float(np.clip(needed + 0.01, _WIDE, _WIDEST))
     number = _in_a_row(room, numbers, limit)
     free = limit - room.around[0] - number * room.each[0]
-    across = free / room.maps(number, (1, 1))[0]
-    down = min(_CELL, _LARGEST / high)
+    across, down = free / room.cells(number)[0], min(_CELL, _LARGEST / high)
     if width is None:
-        across = max(min(across, _CELL, _LARGEST / wide), room.least[0])
+        across = max(min(across, _CELL, _LARGEST / wide), room.cell[0])
     if max(high, wide) <= 4 * min(high, wide):  # else square cells would be tiny
-        down = max(min(across, down), narrowest / wide, room.least[1])
-        across = across if width else max(min(across, down), room.least[0])
-    maps = room.maps(number, (across, max(down, room.least[1])))
-    size = room.figure(number, (across, max(down, room.least[1])))
-    # The layout has the last word; texts are fitted to these places.
-    left, bottom = (left + name + _GAP) / size[0], (below + name + _GAP) / size[1]
-    figure = canvas.new_figure(*size)
+        down = max(min(across, down), narrowest)
+        across = across if width else max(min(across, down), room.cell[0])
+    cell = across, max(down, room.cell[1])
+    # Texts are fitted to Axes that fill a figure of their size; then it grows.
+    maps = room.cells(number) * cell
+    figure = canvas.new_figure(*maps)
     figure.set_layout_engine("constrained", wspace=0, hspace=0)
     places = figure.add_gridspec(
-        room.rows(number), number, left=left, bottom=bottom,
-        right=1 - (bar + margin) / size[0], top=1 - heading * (1 + shared) / size[1],
-        wspace=number * room.each[0] / maps[0], hspace=room.rows(number) * room.each[1] / maps[1],
+        room.rows(number), number, left=0, right=1, bottom=0, top=1, wspace=0, hspace=0,
         width_ratios=lengths if room.rows(number) == 1 else None,
     )  # fmt: skip
     axes = [figure.add_subplot(places[divmod(k, number)]) for k in range(len(lengths))]
-    return Grid(axes, number, places, (float(maps[0]), float(maps[1])), width)
+    return Grid(axes, number, places, maps, room.figure(number, cell), width)
 
 
 def _in_a_row(room: _Room, numbers: Sequence[int], width: float) -> int:
@@ -165,15 +154,13 @@ def _in_a_row(room: _Room, numbers: Sequence[int], width: float) -> int:
     Raises:
         DataError: what stands around the maps needs all of the width.
     """
-    needed = {number: room.figure(number, room.least) for number in numbers}
-    low = [number for number in numbers if needed[number][1] <= _TALLEST] or numbers[-1:]
-    fitting = [number for number in low if needed[number][0] <= width]
+    low = [number for number in numbers if room.figure(number)[1] <= _TALLEST] or numbers[-1:]
+    fitting = [number for number in low if room.figure(number)[0] <= width]
     if fitting:
         return room.rows(room.rows(fitting[-1])) if len(numbers) > 1 else fitting[-1]
-    number = low[0]
-    least = math.ceil(10 * needed[number][0]) / 10
-    advice = f"give width={least:g}, or set a smaller matplotlib.rcParams['font.size']"
-    if room.around[0] + number * room.each[0] >= width:
+    needed = math.ceil(10 * room.figure(low[0])[0]) / 10
+    advice = f"give width={needed:g}, or set a smaller matplotlib.rcParams['font.size']"
+    if room.around[0] + low[0] * room.each[0] >= width:
         raise DataError(f"{width:g} inches are too little for attention maps: {advice}")
     warnings.warn(f"not all words have a label in {width:g} inches: {advice}", stacklevel=6)
-    return number
+    return low[0]

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from numpy.typing import NDArray
 
 from coverage_eval.plotting import Scale, canvas
-from coverage_eval.plotting.cells import Colours, draw_cells, draw_scale, scale_width
+from coverage_eval.plotting.cells import draw_cells, draw_scale, scale_width
 from coverage_eval.plotting.grid import new_grid
 from coverage_eval.plotting.word_marks import label_words
 
@@ -19,7 +20,7 @@ def draw_heads(
     attention: NDArray[np.float64],
     source: Sequence[str],
     hypothesis: Sequence[str],
-    colours: Colours,
+    colours: ScalarMappable,
     scale: Scale | None,
     *,
     title: str,
@@ -56,10 +57,11 @@ def draw_heads(
             label_words(ax, "x", hypothesis)
         if number % grid.columns == 0:
             label_words(ax, "y", source)
-    grid.figure.set(dpi=200)
-    grid.figure.suptitle(title, **canvas.plain_text(title))
-    grid.figure.supxlabel("hypothesis", fontsize=mpl.rcParams["axes.labelsize"])
-    grid.figure.supylabel("source", fontsize=mpl.rcParams["axes.labelsize"])
+    figure = grid.axes[0].figure.figure
+    figure.set(dpi=200)
+    figure.suptitle(title, **canvas.plain_text(title))
+    figure.supxlabel("hypothesis", fontsize=mpl.rcParams["axes.labelsize"])
+    figure.supylabel("source", fontsize=mpl.rcParams["axes.labelsize"])
     if scale is not None:
         draw_scale(grid.axes[grid.columns - 1], colours, scale, 0)
     grid.fit()

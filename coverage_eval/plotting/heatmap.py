@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,7 +17,6 @@ from coverage_eval.attention_maps.maps import checked_array, warn_of_row_sums, w
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import Scale, canvas, drawing
 from coverage_eval.plotting.cells import (
-    Colours,
     colours_of,
     draw_cells,
     draw_scale,
@@ -31,26 +31,9 @@ _MARGIN = 1.2  # inches beside a map, for the cumulative attention
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
 
-@runtime_checkable
-class WordedMap(Protocol):
-    """Weights with a label for each column and row; an ``AttentionMap`` is one."""
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """``[target, source]``."""
-
-    @property
-    def source_labels(self) -> Sequence[str]:
-        """A label for each column."""
-
-    @property
-    def hypothesis_labels(self) -> Sequence[str]:
-        """A label for each row."""
-
-
 @drawing
 def attention_heatmap(
-    attention: ArrayLike | WordedMap,
+    attention: ArrayLike | AttentionMap,
     source: Sequence[str] | None = None,
     hypothesis: Sequence[str] | None = None,
     *,
@@ -144,7 +127,7 @@ def attention_heatmap(
 
 @drawing
 def attention_heatmaps_side_by_side(
-    attentions: tuple[ArrayLike | WordedMap, ArrayLike | WordedMap],
+    attentions: tuple[ArrayLike | AttentionMap, ArrayLike | AttentionMap],
     source: Sequence[str] | None = None,
     hypotheses: tuple[Sequence[str], Sequence[str]] | None = None,
     *,
@@ -214,7 +197,7 @@ def _draw_maps(
     given: Sequence[Axes] | None,
     titles: Sequence[str],
     marks: Sequence[tuple[Collection[int] | None, Collection[int] | None]],
-    colours: Colours,
+    colours: ScalarMappable,
     scale: Scale | None,
     *,
     fertility: ArrayLike | None,
@@ -259,8 +242,8 @@ def _draw_maps(
 
 
 def _with_equal_sources(
-    first: ArrayLike | WordedMap, second: ArrayLike | WordedMap
-) -> tuple[ArrayLike | WordedMap, ArrayLike | WordedMap]:
+    first: ArrayLike | AttentionMap, second: ArrayLike | AttentionMap
+) -> tuple[ArrayLike | AttentionMap, ArrayLike | AttentionMap]:
     """The two maps, merged to words if both have a source and it is segmented differently."""
     if (
         isinstance(first, AttentionMap)
@@ -273,7 +256,7 @@ def _with_equal_sources(
 
 
 def _with_words(
-    attention: ArrayLike | WordedMap,
+    attention: ArrayLike | AttentionMap,
     source: Sequence[str] | None,
     hypothesis: Sequence[str] | None,
     most_dimensions: int = 2,
@@ -284,12 +267,12 @@ def _with_words(
         DataError: the shape differs from the texts' lengths, or an entry is not a weight.
         TypeError: there are no words, or a text is a string, whose letters would be drawn as words.
     """
-    if isinstance(attention, WordedMap):
+    if isinstance(attention, AttentionMap):
         source = attention.source_labels if source is None else source
         hypothesis = attention.hypothesis_labels if hypothesis is None else hypothesis
         attention = attention.weights
     if source is None or hypothesis is None:
-        if isinstance(attention, Sequence) and attention and isinstance(attention[0], WordedMap):
+        if isinstance(attention, Sequence) and attention and isinstance(attention[0], AttentionMap):
             raise TypeError(
                 "one map is drawn, not a list of maps: give one of them, such as maps[0]"
             )
@@ -320,7 +303,9 @@ def _with_words(
     return weights, source, hypothesis
 
 
-def _as_maps(attention: ArrayLike | WordedMap, weights: NDArray[np.float64]) -> list[AttentionMap]:
+def _as_maps(
+    attention: ArrayLike | AttentionMap, weights: NDArray[np.float64]
+) -> list[AttentionMap]:
     """What is drawn, as maps: itself, or each head."""
     if isinstance(attention, AttentionMap):
         return [attention]
