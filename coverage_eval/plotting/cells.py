@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import matplotlib as mpl
 import numpy as np
@@ -23,29 +24,33 @@ of its map."""
 _GREY, _DOT = "#EAEAEA", "#A0A0A0"
 
 
-def known_scale(scale: Scale, *lengths: int) -> Scale:
-    """The scale of ``auto`` for sentences of these lengths.
+@dataclass(frozen=True)
+class Colours:
+    """What colour a weight has, and the scale of the colour bar; None for no bar."""
+
+    norm: Normalize
+    cmap: Colormap
+    scale: Scale | None
+
+
+def colours_of(
+    maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap, colorbar: bool
+) -> Colours:
+    """The colours of all maps of a picture: a weight has the same one in each.
 
     Raises:
-        DataError: an unknown scale.
+        DataError: an unknown scale or colour map.
     """
     if scale not in get_args(Scale):
         raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
     if scale == "auto":
-        return "sqrt" if max(lengths) > MAX_SHORT else "fixed"
-    return scale
-
-
-def colours_of(
-    maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap
-) -> ScalarMappable:
-    """The colours of all maps of a picture: a weight has the same one in each."""
+        longest = max(length for weights in maps for length in weights.shape[-2:])
+        scale = "sqrt" if longest > MAX_SHORT else "fixed"
     largest = max(float(weights.max(initial=0.0)) for weights in maps)
+    norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
     if scale == "sqrt":
-        norm: Normalize = PowerNorm(0.5, vmin=_FLOOR, vmax=1.0)
-    else:
-        norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
-    return ScalarMappable(norm, attention_colormap(cmap))
+        norm = PowerNorm(0.5, vmin=_FLOOR, vmax=1.0)
+    return Colours(norm, attention_colormap(cmap), scale if colorbar else None)
 
 
 def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
@@ -72,7 +77,7 @@ def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
 
 
 def draw_cells(
-    ax: Axes, weights: NDArray[np.float64], colours: ScalarMappable, *, dotted: bool = False
+    ax: Axes, weights: NDArray[np.float64], colours: Colours, *, dotted: bool = False
 ) -> None:
     """Draw ``[target, source]`` weights, source down; a map without words is a note.
 
@@ -95,7 +100,7 @@ def draw_cells(
     ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
         cmap=colours.cmap,
-        norm=cast(Normalize, colours.norm),
+        norm=colours.norm,
         origin="upper",
         aspect=aspect,
         # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
@@ -115,9 +120,10 @@ def scale_width(scale: Scale | None) -> float:
     return 0.1 if scale is None else 0.3 + canvas.font_size("axes.labelsize") / 16
 
 
-def draw_scale(ax: Axes, colours: ScalarMappable, scale: Scale, start: float) -> None:
+def draw_scale(ax: Axes, colours: Colours, start: float) -> None:
     """Draw the colour bar, ``start`` inches on the right of a map."""
-    if not ax.images:  # a map without words has no scale
+    scale = colours.scale
+    if scale is None or not ax.images:  # a map without words has no scale
         return
     height = canvas.axis_length(ax, "y")
     ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [_FLOOR, 0.05, 0.1, 0.25, 0.5, 1]}
@@ -127,7 +133,7 @@ def draw_scale(ax: Axes, colours: ScalarMappable, scale: Scale, start: float) ->
         ticks = {"fixed": [0, 1], "sqrt": [_FLOOR, 1]}
     # Zero itself is white: the lowest tint is that of the smallest positive weight.
     bar = ax.figure.figure.colorbar(
-        colours,
+        ScalarMappable(colours.norm, colours.cmap),
         ticks=ticks.get(scale),
         extend="min" if scale == "sqrt" else "neither",
         format=lambda weight, _: f"{weight:g}" if weight else ">0",

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from numpy.typing import NDArray
 
-from coverage_eval.plotting import Scale, canvas
-from coverage_eval.plotting.cells import draw_cells, draw_scale, scale_width
+from coverage_eval.plotting import canvas
+from coverage_eval.plotting.cells import Colours, draw_cells, draw_scale, scale_width
 from coverage_eval.plotting.grid import new_grid
 from coverage_eval.plotting.word_marks import label_words
 
@@ -20,8 +19,7 @@ def draw_heads(
     attention: NDArray[np.float64],
     source: Sequence[str],
     hypothesis: Sequence[str],
-    colours: ScalarMappable,
-    scale: Scale | None,
+    colours: Colours,
     *,
     title: str,
     width: float | None,
@@ -33,7 +31,6 @@ def draw_heads(
         source: the source words.
         hypothesis: the words of the hypothesis.
         colours: of all maps.
-        scale: how to label the colour bar; None for none.
         title: of the figure.
         width: of the figure, in inches; by default what the words need, up to a limit.
 
@@ -43,7 +40,7 @@ def draw_heads(
     maps = attention.reshape(-1, *attention.shape[-2:])
     heads = attention.shape[-3]
     numbers = (heads,) if attention.ndim == 4 else range(1, heads + 1)
-    bar = scale_width(scale)
+    bar = scale_width(colours.scale)
     grid = new_grid(source, [hypothesis] * len(maps), numbers, bar=bar, shared=True, width=width)
     for number, (ax, weights) in enumerate(zip(grid.axes, maps, strict=True)):
         draw_cells(ax, weights, colours, dotted=True)
@@ -62,7 +59,6 @@ def draw_heads(
     figure.suptitle(title, **canvas.plain_text(title))
     figure.supxlabel("hypothesis", fontsize=mpl.rcParams["axes.labelsize"])
     figure.supylabel("source", fontsize=mpl.rcParams["axes.labelsize"])
-    if scale is not None:
-        draw_scale(grid.axes[grid.columns - 1], colours, scale, 0)
+    draw_scale(grid.axes[grid.columns - 1], colours, 0)
     grid.fit()
     return grid.axes[0]

@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,10 +16,10 @@ from coverage_eval.attention_maps.maps import checked_array, warn_of_row_sums, w
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import Scale, canvas, drawing
 from coverage_eval.plotting.cells import (
+    Colours,
     colours_of,
     draw_cells,
     draw_scale,
-    known_scale,
     scale_width,
 )
 from coverage_eval.plotting.grid import new_grid
@@ -107,21 +106,18 @@ def attention_heatmap(
     weights, source, hypothesis = _with_words(attention, source, hypothesis, most_dimensions=4)
     warn_of_row_sums("attention", _as_maps(attention, weights), stacklevel=4)
     title = "attention" if title is None else title
-    scale = known_scale(scale, len(source), len(hypothesis))
-    colours = colours_of([weights], scale, cmap)
-    bar = scale if colorbar else None
+    colours = colours_of([weights], scale, cmap, colorbar)
     if weights.ndim > 2:
         if any(each is not None for each in (ax, repeated, dropped, fertility, margin)):
             raise TypeError(
                 "a grid of heads has no marks or margins, and a figure of its own: draw one head, "
                 "such as attention[0], for these"
             )
-        return draw_heads(weights, source, hypothesis, colours, bar, title=title, width=width)
-    margin = fertility is not None if margin is None else margin
-    axes = None if ax is None else [ax]
-    marks = [(repeated, dropped)]
-    (ax,) = _draw_maps([weights], source, [hypothesis], axes, [title], marks, colours, bar,
-                       fertility=fertility, margin=margin, width=width)  # fmt: skip
+        return draw_heads(weights, source, hypothesis, colours, title=title, width=width)
+    (ax,) = _draw_maps(
+        [weights], source, [hypothesis], None if ax is None else [ax], [title], colours,
+        repeated, dropped, fertility=fertility, margin=margin, width=width,
+    )  # fmt: skip
     return ax
 
 
@@ -178,12 +174,11 @@ def attention_heatmaps_side_by_side(
     (_, source, first), (_, other, second) = maps
     if list(source) != list(other):
         raise DataError("the two maps have different source words; are they of one segment?")
-    scale = known_scale(scale, len(source), len(first), len(second))
     weights = [each for each, _, _ in maps]
     left, right = _draw_maps(
-        weights, source, [first, second], axes, systems, [(None, None)] * 2,
-        colours_of(weights, scale, cmap), scale if colorbar else None, fertility=fertility,
-        margin=fertility is not None if margin is None else margin, width=width,
+        weights, source, [first, second], axes, systems,
+        colours_of(weights, scale, cmap, colorbar),
+        fertility=fertility, margin=margin, width=width,
     )  # fmt: skip
     if left.get_position().y0 == right.get_position().y0:
         right.set_ylabel("")
@@ -196,31 +191,31 @@ def _draw_maps(
     hypotheses: Sequence[Sequence[str]],
     given: Sequence[Axes] | None,
     titles: Sequence[str],
-    marks: Sequence[tuple[Collection[int] | None, Collection[int] | None]],
-    colours: ScalarMappable,
-    scale: Scale | None,
+    colours: Colours,
+    repeated: Collection[int] | None = None,
+    dropped: Collection[int] | None = None,
     *,
     fertility: ArrayLike | None,
-    margin: bool,
+    margin: bool | None,
     width: float | None,
 ) -> Sequence[Axes]:
     """Draw maps of one source sentence on given Axes, or on those of a new figure that fits."""
+    margin = fertility is not None if margin is None else margin
     grid, axes = None, given
     if axes is None:
-        numbers = range(1, len(maps) + 1)
         grid = new_grid(
-            source, hypotheses, numbers,
-            margin=_MARGIN * margin, bar=scale_width(scale), width=width,
+            source, hypotheses, range(1, len(maps) + 1),
+            margin=_MARGIN * margin, bar=scale_width(colours.scale), width=width,
         )  # fmt: skip
         axes = grid.axes
     lines = []
-    for ax, weights, hypothesis, marked in zip(axes, maps, hypotheses, marks, strict=True):
+    for ax, weights, hypothesis in zip(axes, maps, hypotheses, strict=True):
         draw_cells(ax, weights, colours)
         if grid is None:
             warn_of_few_labels(ax, len(source), len(hypothesis))
         else:
             ax.set_aspect("auto")
-        lines.append(mark_words(ax, weights, source, hypothesis, *marked))
+        lines.append(mark_words(ax, weights, source, hypothesis, repeated, dropped))
     if margin:
         sides = [
             _draw_margin(ax, weights.sum(axis=0), fertility)
@@ -229,8 +224,7 @@ def _draw_maps(
         limit = max(side.get_xlim()[1] for side in sides)
         for side in sides:
             side.set_xlim(0, limit)
-    if scale is not None:
-        draw_scale(axes[-1], colours, scale, _MARGIN * margin)
+    draw_scale(axes[-1], colours, _MARGIN * margin)
     above = 1.5 * canvas.font_size("legend.fontsize") * max(lines)
     style: dict[str, Any] = {"loc": "left", "pad": mpl.rcParams["axes.titlepad"] + above}
     for ax, title in zip(axes, titles, strict=True):
