@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-import re
 import textwrap
-import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -45,8 +43,6 @@ _PREFERRED = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC",
               "Sans SC", "PingFang", "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD",
               "Nanum")  # fmt: skip
 """Parts of the names of fonts for Chinese, Japanese and Korean, the first choice first."""
-
-_EAST_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
 
 
 class Picture(Figure):
@@ -207,27 +203,9 @@ def single_glyph_warning() -> Iterator[None]:
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         warnings.warn(
-            f"{missing[0]}{more}; install fonts that have them, such as {_fonts_for(missing)}",
+            f"{missing[0]}{more}; install fonts that have them: Noto has some for every script",
             stacklevel=4,
         )
-
-
-def _fonts_for(messages: Sequence[str]) -> str:
-    """Fonts for the missing characters, whose numbers are the first in Matplotlib's messages.
-
-    >>> _fonts_for(["Glyph 2325 (DEVANAGARI LETTER KA) missing", "Glyph 128516 (…) missing"])
-    'Noto Emoji, Noto Sans Devanagari'
-    """
-    characters = (chr(int(number)) for number in re.findall(r"Glyph (\d+)", " ".join(messages)))
-    return ", ".join(sorted({_font_for(character) for character in characters}))
-
-
-def _font_for(character: str) -> str:
-    """A font that has this character, as far as its name shows."""
-    if unicodedata.category(character)[0] not in "LM":
-        return "Noto Emoji"
-    script = unicodedata.name(character, "Symbols").split()[0]
-    return f"Noto Sans {'CJK' if script in _EAST_ASIAN else script.title()}"
 
 
 def _is_no_search(record: logging.LogRecord) -> bool:

@@ -24,18 +24,9 @@ def draw_heads(
     title: str,
     width: float | None,
 ) -> Axes:
-    """Draw a row of maps for each layer, in a new figure; words are named at its edges only.
+    """Draw ``[heads, target, source]`` or ``[layers, heads, target, source]`` in a new figure.
 
-    Args:
-        attention: ``[heads, target, source]`` or ``[layers, heads, target, source]``.
-        source: the source words.
-        hypothesis: the words of the hypothesis.
-        colours: of all maps.
-        title: of the figure.
-        width: of the figure, in inches; by default what the words need, up to a limit.
-
-    Returns:
-        The Axes of the first head of the first layer.
+    A layer is a row of maps; the heads of a single one wrap. Return the Axes of the first head.
     """
     maps = attention.reshape(-1, *attention.shape[-2:])
     heads = attention.shape[-3]

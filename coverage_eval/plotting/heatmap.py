@@ -308,15 +308,9 @@ def _as_maps(
 
 
 def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike | None) -> Axes:
-    """Draw bars in new Axes to the right of a map; the excess over fertilities has its own colour.
+    """Draw ``[source]`` cumulative attention as bars in new Axes to the right of a map.
 
-    Args:
-        ax: the map, rows at 0, 1, ….
-        coverage: ``[source]`` cumulative attention.
-        fertility: ``[source]`` upper bounds, None for none.
-
-    Returns:
-        The new Axes.
+    The excess over ``[source]`` fertilities, if there are any, has a colour of its own.
 
     Raises:
         DataError: Not a fertility for each source word.
