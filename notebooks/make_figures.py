@@ -8,12 +8,7 @@ whole report) and is not stored.
 from __future__ import annotations
 
 import base64
-import os
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,6 +16,10 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 from PIL import Image
+
+from coverage_eval import plotting
+from coverage_eval.attention_maps import load, merge_subwords
+from coverage_eval.plotting.saving import save_figure
 
 HERE = Path(__file__).parent
 NOTEBOOKS = sorted(HERE.glob("*.ipynb"))
@@ -87,19 +86,12 @@ def store(path: Path) -> None:
 
 
 def draw_attention() -> None:
-    """Run the commands of the page on attention and store the picture that they draw."""
-    page = (HERE / "docs/pages/attention.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(HERE / "reproduction/own_sentences", Path(folder, "own_sentences"))
-        for block in blocks:
-            subprocess.run(
-                ["/bin/sh", "-ec", block], cwd=folder, check=True, stdout=subprocess.DEVNULL,
-                env={**os.environ, "PATH": path},
-            )  # fmt: skip
-        for picture in sorted(Path(folder).glob("*.svg")):
-            shutil.copyfile(picture, HERE / "figures" / picture.name)
+    """Store the picture of the page on attention: two models' maps of one sentence, in words."""
+    systems = ("softmax", "csparsemax")
+    files = [HERE / f"reproduction/own_sentences/{name}.jsonl" for name in systems]
+    first, second = (merge_subwords(load(file))[3] for file in files)
+    axes = plotting.attention_heatmaps_side_by_side((first, second), systems=systems)
+    save_figure(axes[0], HERE / "figures/attention_pair.svg", tight=True)
 
 
 def main() -> None:

@@ -283,12 +283,13 @@ def hard_links(item: AttentionMap) -> list[Link]:
     return sorted((int(s), int(t)) for t, s in np.argwhere(linked))
 
 
-def warn_of_row_sums(name: str, maps: Iterable[AttentionMap]) -> None:
+def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], stacklevel: int = 3) -> None:
     """Warn if rows of weights do not sum to 1. EOS rows and links are not checked.
 
     Args:
         name: Where the maps come from.
         maps: The maps of all segments.
+        stacklevel: As in :func:`warnings.warn`.
 
     Warns:
         CorpusWarning: There are such rows; the message gives their number, the first one, and a
@@ -315,4 +316,4 @@ def warn_of_row_sums(name: str, maps: Iterable[AttentionMap]) -> None:
     message = (
         f"{name}: {wrong_rows} of {rows} rows of attention do not sum to 1 ({first}); {reason}"
     )
-    warnings.warn(message, CorpusWarning, stacklevel=3)
+    warnings.warn(message, CorpusWarning, stacklevel=stacklevel)

@@ -31,6 +31,7 @@ from coverage_eval.core.result import Result
 from coverage_eval.core.sampled_texts import MIN_SEGMENTS
 from coverage_eval.core.score import Interval, Score, interval_ends
 from coverage_eval.core.significance import SignificanceTest
+from coverage_eval.plotting import drawing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -237,6 +238,7 @@ class Comparison:
         """
         return render(comparison_report(self), "latex", digits=width, signatures=signatures)
 
+    @drawing
     def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Draw differences from the baseline with their intervals, a panel for each metric.
 

@@ -14,8 +14,14 @@ A line in the table below makes a new function public.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
-from typing import Any, Literal
+from inspect import signature
+from typing import Any, Literal, ParamSpec, TypeVar
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 Scale = Literal["auto", "fixed", "max", "sqrt"]
 """Range of an attention map's colours: 0 to 1, 0 to its largest weight, or square roots; ``auto``
@@ -29,6 +35,10 @@ SYSTEM_COLOURS = (
 whose colours stay distinct under the common forms of colour blindness, and three more for up to ten
 systems."""
 
+MARK_COLOURS = {"repeated": "#7A5B00", "dropped": "#B3261E"}
+"""The colours of marked words, and of the scores that mark them, in pictures as in reports: those
+of ``--more`` and ``--gone`` in ``core/page.css`` on white."""
+
 _HOMES = {
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
@@ -39,6 +49,22 @@ _HOMES = {
 }
 
 __all__ = list(_HOMES)
+
+
+def drawing(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Let a function say what to type for Matplotlib's ``figsize=``, ``ax=`` or ``axes=``."""
+    known = signature(function).parameters
+    where = "axes=, all the Axes to draw on" if "axes" in known else "ax="
+    size = "width=, in inches; the height follows" if "width" in known else f"{where} of that size"
+    advice = {"ax": where, "axes": where, "figsize": size}
+
+    @wraps(function)
+    def checked(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        for name in kwargs.keys() & advice.keys() - known.keys():
+            raise TypeError(f"{function.__name__} has no {name}=: give {advice[name]}")
+        return function(*args, **kwargs)
+
+    return checked
 
 
 def __getattr__(name: str) -> Any:

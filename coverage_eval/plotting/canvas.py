@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-import re
 import textwrap
-import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import matplotlib as mpl
 import numpy as np
@@ -25,13 +23,13 @@ from matplotlib.font_manager import (
     fontManager,
     get_font,
 )
+from matplotlib.textpath import text_to_path
+from matplotlib.transforms import Affine2DBase, ScaledTranslation, blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
 
 # Safe for colour-blind readers.
-REPEATED = "#D55E00"
-DROPPED = "#A6318A"
 EXCESS = "#D55E00"
 BOUND = "#00805A"
 WITHIN_BOUNDS = "#DFEFE9"
@@ -45,10 +43,6 @@ _PREFERRED = ("CJK JP", "Sans JP", "IPAex", "Hiragino", "Yu Gothic", "CJK SC",
               "Sans SC", "PingFang", "YaHei", "WenQuanYi", "CJK KR", "Malgun", "Apple SD",
               "Nanum")  # fmt: skip
 """Parts of the names of fonts for Chinese, Japanese and Korean, the first choice first."""
-
-_EAST_ASIAN = {"CJK", "HIRAGANA", "KATAKANA", "HANGUL"}
-
-_SMALLEST_CELL = 1.5  # points; smaller cells cannot be told apart in print
 
 
 class Picture(Figure):
@@ -65,21 +59,21 @@ class Picture(Figure):
         return buffer.getvalue()
 
 
-def new_figure(width: float, height: float, *, compressed: bool = False) -> Picture:
+def new_figure(width: float, height: float) -> Picture:
     """Return an empty figure of this size in inches; its Agg canvas needs no display.
 
-    Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
-    aspect. pyplot does not keep it, so it is freed like any other object.
+    Its layout makes room for labels. pyplot does not keep it, so it is freed like any other object.
     """
     figure = Picture(figsize=(width, height))
-    figure.set_layout_engine("compressed" if compressed else "constrained")
+    figure.set_layout_engine("constrained")
     FigureCanvasAgg(figure)
     return figure
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """Return the only Axes of a new figure of this size in inches."""
-    return new_figure(width, height).add_subplot()
+    """Return the only Axes of a new figure; its size in inches is for a ``font.size`` of 10."""
+    scale = font_size("font.size") / 10
+    return new_figure(width * scale, height * scale).add_subplot()
 
 
 def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
@@ -90,9 +84,17 @@ def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
     return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
 
 
-def points(size: float) -> float:
-    """A font's size for ``rcParams["font.size"]``, from that for Matplotlib's default of 10."""
-    return size * float(mpl.rcParams["font.size"]) / 10
+def font_size(setting: str) -> float:
+    """Return the font size in points of a setting, such as ``xtick.labelsize``."""
+    return float(FontProperties(size=cast(Any, mpl.rcParams)[setting]).get_size_in_points())
+
+
+def beside(ax: Axes, start: float, width: float) -> Axes:
+    """Return new Axes as high as these, from ``start`` inches on their right, ``width`` wide."""
+    right = ScaledTranslation(1, 0, cast(Affine2DBase, ax.transAxes))
+    inches = ax.figure.dpi_scale_trans + right
+    place = blended_transform_factory(inches, ax.transAxes)
+    return ax.inset_axes((start, 0, width, 1), transform=place)
 
 
 def plain_text(*texts: str) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _add_new_fonts() -> None:
 def write(ax: Axes, text: str, point: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
     """Write a text verbatim, ``offset`` points from a point; ``style`` is for Matplotlib's Text."""
     x, y = np.asarray(point, dtype=np.float64).tolist()
-    style = {"fontsize": 8, "ha": "center", **plain_text(text), **style}
+    style = {"ha": "center", **plain_text(text), **style}
     ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
 
 
@@ -164,27 +166,19 @@ def shorten(word: str) -> str:
     return f"{word[: _MAX_LABEL - 9]}…{word[-8:]}"
 
 
-def longest_label(words: Sequence[str], size: float = 9) -> float:
-    """Return the approximate length in inches of the longest label of this size in points."""
-    ems = (
-        sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
-    )
-    return 0.0095 * size * max(ems, default=0)
+def longest(words: Sequence[str], setting: str) -> float:
+    """Return the length in inches of the longest text in one line, in the size of a setting."""
+    font = FontProperties(family=plain_text(*words)["fontfamily"], size=font_size(setting))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of glyphs, which are said when the figure is saved
+        measure = text_to_path.get_text_width_height_descent
+        return max((measure(word, font, False)[0] for word in words), default=0) / 72
 
 
-def wrapped(text: str, inches: float, size: float) -> str:
-    """Break a text of this size in points into lines of about that length."""
-    return "\n".join(textwrap.wrap(text, max(int(inches / (0.0085 * size)), 12)))
-
-
-def warn_of_small_cells(side: float, width: float) -> None:
-    """Warn if cells with sides of that many inches cannot be told apart in print."""
-    if side * 72 < _SMALLEST_CELL:
-        warnings.warn(
-            f"a cell of the map is only {max(side, 0) * 72:.1f} points wide: a width of {width:g} "
-            "inches is too little for so many words",
-            stacklevel=4,
-        )
+def wrapped(text: str, inches: float, setting: str) -> str:
+    """Break a text in the size of a setting into lines of about that length."""
+    letters = inches * len(text) / max(longest([text], setting), 0.01)
+    return "\n".join(textwrap.wrap(text, max(int(letters), 12)))
 
 
 @contextlib.contextmanager
@@ -209,27 +203,9 @@ def single_glyph_warning() -> Iterator[None]:
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         warnings.warn(
-            f"{missing[0]}{more}; install fonts that have them, such as {_fonts_for(missing)}",
+            f"{missing[0]}{more}; install fonts that have them: Noto has some for every script",
             stacklevel=4,
         )
-
-
-def _fonts_for(messages: Sequence[str]) -> str:
-    """Fonts for the missing characters, whose numbers are the first in Matplotlib's messages.
-
-    >>> _fonts_for(["Glyph 2325 (DEVANAGARI LETTER KA) missing", "Glyph 128516 (…) missing"])
-    'Noto Emoji, Noto Sans Devanagari'
-    """
-    characters = (chr(int(number)) for number in re.findall(r"Glyph (\d+)", " ".join(messages)))
-    return ", ".join(sorted({_font_for(character) for character in characters}))
-
-
-def _font_for(character: str) -> str:
-    """A font that has this character, as far as its name shows."""
-    if unicodedata.category(character)[0] not in "LM":
-        return "Noto Emoji"
-    script = unicodedata.name(character, "Symbols").split()[0]
-    return f"Noto Sans {'CJK' if script in _EAST_ASIAN else script.title()}"
 
 
 def _is_no_search(record: logging.LogRecord) -> bool:

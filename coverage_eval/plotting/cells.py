@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize, PowerNorm
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from coverage_eval.core.errors import DataError
@@ -22,38 +21,36 @@ _MAX_SHARP = 700  # words on a side up to which a pixel of a long map shows one 
 _FLOOR = 0.02
 """On the scale of long sentences, smaller weights are grey: those of a softmax would else tint all
 of its map."""
-_GREY = "#EAEAEA"
-
-
-def known_scale(scale: Scale, *lengths: int) -> Scale:
-    """The scale of ``auto`` for sentences of these lengths.
-
-    Raises:
-        DataError: an unknown scale.
-    """
-    if scale not in get_args(Scale):
-        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
-    if scale == "auto":
-        return "sqrt" if max(lengths) > MAX_SHORT else "fixed"
-    return scale
+_GREY, _DOT = "#EAEAEA", "#A0A0A0"
 
 
 @dataclass(frozen=True)
 class Colours:
-    """What colour a weight has."""
+    """What colour a weight has, and the scale of the colour bar; None for no bar."""
 
     norm: Normalize
     cmap: Colormap
+    scale: Scale | None
 
 
-def colours_of(maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap) -> Colours:
-    """The colours of all maps of a picture: a weight has the same one in each."""
+def colours_of(
+    maps: Sequence[NDArray[np.float64]], scale: Scale, cmap: str | Colormap, colorbar: bool
+) -> Colours:
+    """The colours of all maps of a picture: a weight has the same one in each.
+
+    Raises:
+        DataError: an unknown scale or colour map.
+    """
+    if scale not in get_args(Scale):
+        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
+    if scale == "auto":
+        longest = max(length for weights in maps for length in weights.shape[-2:])
+        scale = "sqrt" if longest > MAX_SHORT else "fixed"
     largest = max(float(weights.max(initial=0.0)) for weights in maps)
+    norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
     if scale == "sqrt":
-        norm: Normalize = PowerNorm(0.5, vmin=_FLOOR, vmax=1.0)
-    else:
-        norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
-    return Colours(norm, attention_colormap(cmap))
+        norm = PowerNorm(0.5, vmin=_FLOOR, vmax=1.0)
+    return Colours(norm, attention_colormap(cmap), scale if colorbar else None)
 
 
 def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
@@ -79,8 +76,13 @@ def attention_colormap(cmap: str | Colormap = "Blues") -> Colormap:
     return colormap.with_extremes(bad="white", under=_GREY)
 
 
-def draw_cells(ax: Axes, weights: NDArray[np.float64], colours: Colours) -> None:
-    """Draw ``[target, source]`` weights, source down; a map without words is a note."""
+def draw_cells(
+    ax: Axes, weights: NDArray[np.float64], colours: Colours, *, dotted: bool = False
+) -> None:
+    """Draw ``[target, source]`` weights, source down; a map without words is a note.
+
+    Cells of short sentences are ruled off, or those of zeros ``dotted``.
+    """
     rows, columns = weights.shape[1], weights.shape[0]
     ax.tick_params(which="both", length=0)
     ax.grid(visible=False)
@@ -88,50 +90,57 @@ def draw_cells(ax: Axes, weights: NDArray[np.float64], colours: Colours) -> None
         ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
         text, rotation = ("empty hypothesis", 90) if rows else ("empty source", 0)
         ax.text(
-            0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center",
-            fontsize=canvas.points(8), rotation=rotation,
+            0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", rotation=rotation,
         )  # fmt: skip
         return
+    # Square cells would be tiny in a very oblong map; a figure of ours has cells that fit.
+    aspect: Literal["equal", "auto"] = (
+        "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
+    )
     ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
         cmap=colours.cmap,
         norm=colours.norm,
         origin="upper",
-        aspect=cell_aspect(rows, columns),
+        aspect=aspect,
         # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
         interpolation="nearest" if max(rows, columns) <= _MAX_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
-    if max(rows, columns) <= MAX_SHORT:
+    if dotted and max(rows, columns) <= MAX_SHORT:
+        ax.plot(*np.nonzero(weights == 0), ".", color=_DOT, markersize=1.5, gid="zeros")
+    elif max(rows, columns) <= MAX_SHORT:
         style: dict[str, Any] = {"colors": canvas.GRID, "linewidth": 0.5, "zorder": 2}
         ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **style)
         ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **style)
 
 
-def cell_aspect(rows: int, columns: int) -> Literal["equal", "auto"]:
-    """Return ``equal`` for square cells; in a very oblong grid they would be tiny."""
-    return "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
+def scale_width(scale: Scale | None) -> float:
+    """Inches that a colour bar needs, with two lines of text beside it; None for none."""
+    return 0.1 if scale is None else 0.3 + canvas.font_size("axes.labelsize") / 16
 
 
-def draw_scale(figure: Figure, colours: Colours, scale: Scale, height: float, **place: Any) -> None:
-    """Draw the colour bar; ``place`` is for Matplotlib's ``colorbar``, and the height in inches."""
+def draw_scale(ax: Axes, colours: Colours, start: float) -> None:
+    """Draw the colour bar, ``start`` inches on the right of a map."""
+    scale = colours.scale
+    if scale is None or not ax.images:  # a map without words has no scale
+        return
+    height = canvas.axis_length(ax, "y")
     ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [_FLOOR, 0.05, 0.1, 0.25, 0.5, 1]}
     if height < 2.0:
         ticks = {"fixed": [0, 0.5, 1], "sqrt": [_FLOOR, 0.1, 0.25, 0.5, 1]}
     if height < 1.0:
         ticks = {"fixed": [0, 1], "sqrt": [_FLOOR, 1]}
     # Zero itself is white: the lowest tint is that of the smallest positive weight.
-    bar = figure.colorbar(
+    bar = ax.figure.figure.colorbar(
         ScalarMappable(colours.norm, colours.cmap),
         ticks=ticks.get(scale),
         extend="min" if scale == "sqrt" else "neither",
         format=lambda weight, _: f"{weight:g}" if weight else ">0",
-        **place,
+        cax=canvas.beside(ax, start + 0.12, 0.1),
     )
-    bar.ax.tick_params(labelsize=canvas.points(8))
     kind = {"fixed": "", "max": "up to the largest, ",
             "sqrt": f"square-root scale, grey: below {_FLOOR:g}, "}[scale]  # fmt: skip
-    size = canvas.points(8)
-    label = canvas.wrapped(f"attention ({kind}white: exactly 0)", height, size)
-    bar.set_label(label, fontsize=size)
+    label = f"attention ({kind}white: 0)"
+    bar.set_label(canvas.wrapped(label, height, "axes.labelsize"))
     bar.outline.set_visible(False)

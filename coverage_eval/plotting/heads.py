@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from coverage_eval.plotting import Scale, canvas
-from coverage_eval.plotting.cells import Colours, draw_cells, draw_scale
+from coverage_eval.plotting import canvas
+from coverage_eval.plotting.cells import Colours, draw_cells, draw_scale, scale_width
+from coverage_eval.plotting.grid import new_grid
 from coverage_eval.plotting.word_marks import label_words
-
-_CELL, _WIDEST = 0.2, 14.0  # inches
-_GAP, _AROUND, _BESIDE = 0.12, 0.75, 0.9  # inches between maps; for names; for the scale
 
 
 def draw_heads(
@@ -23,70 +20,36 @@ def draw_heads(
     source: Sequence[str],
     hypothesis: Sequence[str],
     colours: Colours,
-    scale: Scale | None,
     *,
     title: str,
     width: float | None,
 ) -> Axes:
-    """Draw a row of maps for each layer, in a new figure; words are named at its edges only.
+    """Draw ``[heads, target, source]`` or ``[layers, heads, target, source]`` in a new figure.
 
-    Args:
-        attention: ``[heads, target, source]`` or ``[layers, heads, target, source]``.
-        source: the source words.
-        hypothesis: the words of the hypothesis.
-        colours: of all maps.
-        scale: how to label the colour bar; None for none.
-        title: of the figure.
-        width: of the figure, in inches; by default what the words need, up to a limit.
-
-    Returns:
-        The Axes of the first head of the first layer.
+    A layer is a row of maps; the heads of a single one wrap. Return the Axes of the first head.
     """
-    layers = attention if attention.ndim == 4 else attention[np.newaxis]
-    (rows, columns), (high, wide) = layers.shape[:2], (max(len(source), 1), max(len(hypothesis), 1))
-    beside = 0.1 if scale is None else _BESIDE
-    left = canvas.longest_label(source, canvas.points(7)) + _AROUND
-    below = canvas.longest_label(hypothesis, canvas.points(7)) + 0.3
-    free = (width or _WIDEST) - left - beside
-    cell = max((free / columns - _GAP) / wide, 1e-3)
-    cell = cell if width else min(cell, _CELL)
-    if width:
-        canvas.warn_of_small_cells(cell, width)
-    size = (
-        width or left + beside + columns * (cell * wide + _GAP),
-        _AROUND + below + rows * (cell * high + _GAP),
-    )
-    figure = canvas.new_figure(*size, compressed=True)
-    places = {
-        "left": left / size[0], "right": 1 - beside / size[0],
-        "bottom": below / size[1], "top": 1 - _AROUND / size[1],
-        "wspace": _GAP / (cell * wide), "hspace": _GAP / (cell * high),
-    }  # fmt: skip
-    grid = figure.subplots(rows, columns, squeeze=False, gridspec_kw=places)
-    for (layer, head), ax in np.ndenumerate(grid):
-        draw_cells(ax, layers[layer, head], colours)
-        ax.set(xticks=[], yticks=[])
+    maps = attention.reshape(-1, *attention.shape[-2:])
+    heads = attention.shape[-3]
+    numbers = (heads,) if attention.ndim == 4 else range(1, heads + 1)
+    bar = scale_width(colours.scale)
+    grid = new_grid(source, [hypothesis] * len(maps), numbers, bar=bar, shared=True, width=width)
+    for number, (ax, weights) in enumerate(zip(grid.axes, maps, strict=True)):
+        draw_cells(ax, weights, colours, dotted=True)
+        ax.set(xticks=[], yticks=[], aspect="auto")
+        layer, head = divmod(number, heads)
         if layer == 0:
-            ax.set_title(f"head {head + 1}", fontsize=canvas.points(9))
-        if layer == rows - 1:
+            ax.set_title(f"head {head + 1}")
+        if attention.ndim == 4 and head == 0:
+            ax.set_ylabel(f"layer {layer + 1}")
+        if number + grid.columns >= len(maps):
             label_words(ax, "x", hypothesis)
-        if head == 0:
+        if number % grid.columns == 0:
             label_words(ax, "y", source)
-    _name_axes_once(figure, grid, size[1])
-    for layer, ax in enumerate(grid[:, 0], start=1):
-        ax.set_ylabel(f"layer {layer}" if attention.ndim == 4 else "", fontsize=canvas.points(9))
-    figure.suptitle(title, fontsize=canvas.points(11), **canvas.plain_text(title))
-    if scale is not None and attention.size:
-        draw_scale(figure, colours, scale, size[1] - _AROUND - below, ax=grid)
-    first: Axes = grid[0, 0]
-    return first
-
-
-def _name_axes_once(figure: Figure, grid: NDArray[Any], height: float) -> None:
-    """Write the names of the axes beside the grid, not at each map; the height is in inches."""
-    small = canvas.points(8)
-    figure.supxlabel(grid[-1, 0].get_xlabel().replace("\n", " "), fontsize=small)
-    name = grid[0, 0].get_ylabel().replace("\n", " ")
-    figure.supylabel(canvas.wrapped(name, height, small), fontsize=small)
-    for ax in grid.flat:
-        ax.set(xlabel="", ylabel="")
+    figure = grid.axes[0].figure.figure
+    figure.set(dpi=200)
+    figure.suptitle(title, **canvas.plain_text(title))
+    figure.supxlabel("hypothesis", fontsize=mpl.rcParams["axes.labelsize"])
+    figure.supylabel("source", fontsize=mpl.rcParams["axes.labelsize"])
+    draw_scale(grid.axes[grid.columns - 1], colours, 0)
+    grid.fit()
+    return grid.axes[0]

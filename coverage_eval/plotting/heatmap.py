@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
@@ -13,43 +14,25 @@ from numpy.typing import ArrayLike, NDArray
 from coverage_eval.attention_maps import AttentionMap, merge_subwords
 from coverage_eval.attention_maps.maps import checked_array, warn_of_row_sums, without_padding
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import Scale, canvas
+from coverage_eval.plotting import Scale, canvas, drawing
 from coverage_eval.plotting.cells import (
     Colours,
-    cell_aspect,
     colours_of,
     draw_cells,
     draw_scale,
-    known_scale,
+    scale_width,
 )
+from coverage_eval.plotting.grid import new_grid
 from coverage_eval.plotting.heads import draw_heads
-from coverage_eval.plotting.word_marks import fitting_size, mark_words
+from coverage_eval.plotting.word_marks import mark_words, warn_of_few_labels
 
-_CELL = 0.25  # inches
-_LARGEST, _WIDEST = 8.4, 12.6  # inches, of a map and of two; up to these they grow with the words
-_ABOVE, _AXIS_NAME = 0.7, 0.2  # inches for title and legend, and for the name of an axis
+_MARGIN = 1.2  # inches beside a map, for the cumulative attention
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
 
-@runtime_checkable
-class WordedMap(Protocol):
-    """Weights with a label for each column and row; an ``AttentionMap`` is one."""
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """``[target, source]``."""
-
-    @property
-    def source_labels(self) -> Sequence[str]:
-        """A label for each column."""
-
-    @property
-    def hypothesis_labels(self) -> Sequence[str]:
-        """A label for each row."""
-
-
+@drawing
 def attention_heatmap(
-    attention: ArrayLike | WordedMap,
+    attention: ArrayLike | AttentionMap,
     source: Sequence[str] | None = None,
     hypothesis: Sequence[str] | None = None,
     *,
@@ -67,16 +50,18 @@ def attention_heatmap(
     """Draw one sentence's attention: source words down, hypothesis words across.
 
     A weight of exactly zero is white, and any other is visibly tinted: sparse maps look sparse,
-    as in Figure 2 of Malaviya et al. (2018). In a long sentence only some words have a label, and
-    the axis gives their number; the map itself is always complete. Marked words have a coloured
-    label, and are outlined across the map in short sentences, at its edge in long ones.
+    as in Figure 2 of Malaviya et al. (2018). In a sentence of more than 30 words only some
+    may have a label; the map itself is always complete. Marked words have a coloured label, and
+    are outlined across the map in short sentences, at its edge in long ones.
 
     Several heads, or layers of heads, are a grid of small maps with one scale and without marks:
-    a row of it is a layer, and words are named at its edges only.
+    a row of it is a layer, heads of one layer wrap, words are named at its edges only, and zeros
+    have dots.
 
-    Fonts are as large as ``rcParams["font.size"]`` says, and those for other scripts are the
-    installed ones that have their letters. ``ax.figure.savefig`` writes PDF with TrueType fonts
-    (type 42), as publishers ask, if the figure is a new one.
+    Fonts are as large as ``rcParams`` says (``font.size``, ``xtick.labelsize``, …), and those for
+    other scripts are the installed ones that have their letters. A new figure is as high as they
+    need. It writes PDF with TrueType fonts (type 42), as publishers ask; a figure of your own does
+    after ``matplotlib.rcParams["pdf.fonttype"] = 42``.
 
     Args:
         attention: ``[target, source]`` weights in [0, 1]; ``[heads, target, source]`` or
@@ -109,39 +94,36 @@ def attention_heatmap(
         has some of the characters.
 
     Raises:
-        DataError: shapes and texts disagree, an entry is no weight, or the scale or the colour map
-            does not exist or has white for some weights.
+        DataError: shapes and texts disagree, an entry is no weight, the scale or the colour map
+            does not exist or has white for some weights, or ``width`` leaves a map no room.
         TypeError: weights without words; Axes, marks or a margin for a grid.
 
     Warns:
         CorpusWarning: rows of the weights, those of hypothesis words, do not sum to 1.
-        UserWarning: ``width`` is so small that cells cannot be told apart.
+        UserWarning: words have no label for want of room; the message says how wide the figure, or
+            how large the given Axes, must be.
     """
     weights, source, hypothesis = _with_words(attention, source, hypothesis, most_dimensions=4)
-    warn_of_row_sums("attention", _as_maps(attention, weights))
+    warn_of_row_sums("attention", _as_maps(attention, weights), stacklevel=4)
     title = "attention" if title is None else title
-    scale = known_scale(scale, len(source), len(hypothesis))
-    colours = colours_of([weights], scale, cmap)
+    colours = colours_of([weights], scale, cmap, colorbar)
     if weights.ndim > 2:
         if any(each is not None for each in (ax, repeated, dropped, fertility, margin)):
-            raise TypeError("a grid of heads has no marks or margins, and a figure of its own")
-        return draw_heads(weights, source, hypothesis, colours, scale if colorbar else None,
-                          title=title, width=width)  # fmt: skip
-    margin = fertility is not None if margin is None else margin
-    if ax is None:
-        beside = 1.2 * margin + (1.0 if colorbar else 0.1)
-        (ax,) = _new_grids(source, [hypothesis], beside=beside, width=width)
-    draw_cells(ax, weights, colours)
-    lines = mark_words(ax, weights, source, hypothesis, repeated, dropped)
-    beside = _draw_margin(ax, weights.sum(axis=0), fertility) if margin else 1.0
-    if colorbar:
-        _draw_scale(ax, colours, beside, scale)
-    _set_title(ax, title, lines)
+            raise TypeError(
+                "a grid of heads has no marks or margins, and a figure of its own: draw one head, "
+                "such as attention[0], for these"
+            )
+        return draw_heads(weights, source, hypothesis, colours, title=title, width=width)
+    (ax,) = _draw_maps(
+        [weights], source, [hypothesis], None if ax is None else [ax], [title], colours,
+        repeated, dropped, fertility=fertility, margin=margin, width=width,
+    )  # fmt: skip
     return ax
 
 
+@drawing
 def attention_heatmaps_side_by_side(
-    attentions: tuple[ArrayLike | WordedMap, ArrayLike | WordedMap],
+    attentions: tuple[ArrayLike | AttentionMap, ArrayLike | AttentionMap],
     source: Sequence[str] | None = None,
     hypotheses: tuple[Sequence[str], Sequence[str]] | None = None,
     *,
@@ -154,8 +136,9 @@ def attention_heatmaps_side_by_side(
     colorbar: bool = True,
     width: float | None = None,
 ) -> tuple[Axes, Axes]:
-    """Draw two systems' attention for one source sentence, on one scale, rows aligned.
+    """Draw two systems' attention for one source sentence, on one scale.
 
+    The maps stand side by side, rows aligned; in a figure too narrow for that, one below the other.
     If two ``AttentionMap`` have the source in different subwords, both are merged to words.
 
     Args:
@@ -173,7 +156,7 @@ def attention_heatmaps_side_by_side(
         width: as in :func:`attention_heatmap`.
 
     Returns:
-        The two Axes, left and right.
+        The two Axes, left and right, or upper and lower.
 
     Raises:
         DataError: as :func:`attention_heatmap`, or the maps have different source words.
@@ -191,32 +174,70 @@ def attention_heatmaps_side_by_side(
     (_, source, first), (_, other, second) = maps
     if list(source) != list(other):
         raise DataError("the two maps have different source words; are they of one segment?")
+    weights = [each for each, _, _ in maps]
+    left, right = _draw_maps(
+        weights, source, [first, second], axes, systems,
+        colours_of(weights, scale, cmap, colorbar),
+        fertility=fertility, margin=margin, width=width,
+    )  # fmt: skip
+    if left.get_position().y0 == right.get_position().y0:
+        right.set_ylabel("")
+    return left, right
+
+
+def _draw_maps(
+    maps: Sequence[NDArray[np.float64]],
+    source: Sequence[str],
+    hypotheses: Sequence[Sequence[str]],
+    given: Sequence[Axes] | None,
+    titles: Sequence[str],
+    colours: Colours,
+    repeated: Collection[int] | None = None,
+    dropped: Collection[int] | None = None,
+    *,
+    fertility: ArrayLike | None,
+    margin: bool | None,
+    width: float | None,
+) -> Sequence[Axes]:
+    """Draw maps of one source sentence on given Axes, or on those of a new figure that fits."""
     margin = fertility is not None if margin is None else margin
-    scale = known_scale(scale, len(source), len(first), len(second))
-    colours = colours_of([weights for weights, _, _ in maps], scale, cmap)
+    grid, axes = None, given
     if axes is None:
-        beside = 2.4 * margin + (1.4 if colorbar else 0.4)
-        left, right = _new_grids(source, [first, second], beside=beside, width=width)
-        axes = left, right
-    lines, margins = [], []
-    for ax, (weights, _, hypothesis) in zip(axes, maps, strict=True):
+        grid = new_grid(
+            source, hypotheses, range(1, len(maps) + 1),
+            margin=_MARGIN * margin, bar=scale_width(colours.scale), width=width,
+        )  # fmt: skip
+        axes = grid.axes
+    lines = []
+    for ax, weights, hypothesis in zip(axes, maps, hypotheses, strict=True):
         draw_cells(ax, weights, colours)
-        lines.append(mark_words(ax, weights, source, hypothesis, None, None))
-        margins.append(_draw_margin(ax, weights.sum(axis=0), fertility) if margin else 1.0)
-    for ax, system in zip(axes, systems, strict=True):
-        _set_title(ax, system, max(lines))
+        if grid is None:
+            warn_of_few_labels(ax, len(source), len(hypothesis))
+        else:
+            ax.set_aspect("auto")
+        lines.append(mark_words(ax, weights, source, hypothesis, repeated, dropped))
     if margin:
-        limit = max(ax.child_axes[0].get_xlim()[1] for ax in axes)
-        for ax in axes:
-            ax.child_axes[0].set_xlim(0, limit)
-    if colorbar:
-        _draw_scale(axes[1], colours, margins[1], scale)
+        sides = [
+            _draw_margin(ax, weights.sum(axis=0), fertility)
+            for ax, weights in zip(axes, maps, strict=True)
+        ]
+        limit = max(side.get_xlim()[1] for side in sides)
+        for side in sides:
+            side.set_xlim(0, limit)
+    draw_scale(axes[-1], colours, _MARGIN * margin)
+    above = 1.5 * canvas.font_size("legend.fontsize") * max(lines)
+    style: dict[str, Any] = {"loc": "left", "pad": mpl.rcParams["axes.titlepad"] + above}
+    for ax, title in zip(axes, titles, strict=True):
+        lines_of_title = canvas.wrapped(title, canvas.axis_length(ax, "x"), "axes.titlesize")
+        ax.set_title(lines_of_title, **style, **canvas.plain_text(title))
+    if grid is not None:
+        grid.fit()
     return axes
 
 
 def _with_equal_sources(
-    first: ArrayLike | WordedMap, second: ArrayLike | WordedMap
-) -> tuple[ArrayLike | WordedMap, ArrayLike | WordedMap]:
+    first: ArrayLike | AttentionMap, second: ArrayLike | AttentionMap
+) -> tuple[ArrayLike | AttentionMap, ArrayLike | AttentionMap]:
     """The two maps, merged to words if both have a source and it is segmented differently."""
     if (
         isinstance(first, AttentionMap)
@@ -229,7 +250,7 @@ def _with_equal_sources(
 
 
 def _with_words(
-    attention: ArrayLike | WordedMap,
+    attention: ArrayLike | AttentionMap,
     source: Sequence[str] | None,
     hypothesis: Sequence[str] | None,
     most_dimensions: int = 2,
@@ -240,12 +261,12 @@ def _with_words(
         DataError: the shape differs from the texts' lengths, or an entry is not a weight.
         TypeError: there are no words, or a text is a string, whose letters would be drawn as words.
     """
-    if isinstance(attention, WordedMap):
+    if isinstance(attention, AttentionMap):
         source = attention.source_labels if source is None else source
         hypothesis = attention.hypothesis_labels if hypothesis is None else hypothesis
         attention = attention.weights
     if source is None or hypothesis is None:
-        if isinstance(attention, Sequence) and attention and isinstance(attention[0], WordedMap):
+        if isinstance(attention, Sequence) and attention and isinstance(attention[0], AttentionMap):
             raise TypeError(
                 "one map is drawn, not a list of maps: give one of them, such as maps[0]"
             )
@@ -276,7 +297,9 @@ def _with_words(
     return weights, source, hypothesis
 
 
-def _as_maps(attention: ArrayLike | WordedMap, weights: NDArray[np.float64]) -> list[AttentionMap]:
+def _as_maps(
+    attention: ArrayLike | AttentionMap, weights: NDArray[np.float64]
+) -> list[AttentionMap]:
     """What is drawn, as maps: itself, or each head."""
     if isinstance(attention, AttentionMap):
         return [attention]
@@ -284,65 +307,15 @@ def _as_maps(attention: ArrayLike | WordedMap, weights: NDArray[np.float64]) -> 
     return [AttentionMap(head) for head in heads]
 
 
-def _new_grids(
-    rows: Sequence[str], blocks: Sequence[Sequence[str]], *, beside: float, width: float | None
-) -> list[Axes]:
-    """Return Axes in a row, for grids with common rows, in a new figure of fitting size.
+def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike | None) -> Axes:
+    """Draw ``[source]`` cumulative attention as bars in new Axes to the right of a map.
 
-    Args:
-        rows: the words that label the rows of each grid.
-        blocks: for each grid, the words that label its columns.
-        beside: inches to keep free on the right, for a margin or a scale.
-        width: of the figure, in inches; by default it grows with cells and labels up to a limit.
-    """
-    counts = [max(len(block), 1) for block in blocks]
-    words = [word for block in blocks for word in block]
-    across = min(_CELL, _LARGEST / max(counts), _WIDEST / sum(counts))
-    down = min(_CELL, _LARGEST / max(len(rows), 1))
-    is_square = all(cell_aspect(len(rows), count) == "equal" for count in counts)
-    if is_square:
-        across = down = min(across, down)
-    left = canvas.longest_label(rows, fitting_size(down)) + _AXIS_NAME
-    if width is not None:
-        beside *= canvas.points(10) / 10
-        left = canvas.longest_label(rows, canvas.points(6)) + 2 * _AXIS_NAME
-        across = max((width - left * len(blocks) - beside) / sum(counts), 1e-3)
-        down = across if is_square else down
-        canvas.warn_of_small_cells(across, width)
-    below = canvas.longest_label(words, fitting_size(across)) + _AXIS_NAME
-    needed = max(across * sum(counts) + left * len(blocks) + beside, 3.2 * len(blocks))
-    width = needed if width is None else width
-    height = max(down * len(rows) + below + _ABOVE, 2.2)
-    # The layout engine has the last word; labels are fitted to these places.
-    margins = {
-        "left": left / width,
-        "right": 1 - (beside + left * (len(blocks) - 1)) / width,
-        "bottom": below / height,
-        "top": 1 - _ABOVE / height,
-    }
-    figure = canvas.new_figure(width, height, compressed=True)
-    grids = figure.subplots(
-        1, len(blocks), squeeze=False, gridspec_kw={"width_ratios": counts, **margins}
-    )
-    return list(grids[0])
-
-
-def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike | None) -> float:
-    """Draw bars in new Axes to the right of a map; the excess over fertilities has its own colour.
-
-    Args:
-        ax: the map, rows at 0, 1, ….
-        coverage: ``[source]`` cumulative attention.
-        fertility: ``[source]`` upper bounds, None for none.
-
-    Returns:
-        Where the margin ends, in widths of the map.
+    The excess over ``[source]`` fertilities, if there are any, has a colour of its own.
 
     Raises:
         DataError: Not a fertility for each source word.
     """
-    left, width = 1.0 + _axes_fraction(ax, 0.1), _axes_fraction(ax, 1.1)
-    side = ax.inset_axes((left, 0.0, width, 1.0))
+    side = canvas.beside(ax, 0.1, _MARGIN - 0.1)
     bounds = np.full(len(coverage), np.inf)
     if fertility is not None:
         bounds = canvas.checked_bounds(fertility, len(coverage), "fertility")
@@ -356,26 +329,6 @@ def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike |
     side.grid(visible=False)
     furthest = max([1.0, *coverage, *bounds[np.isfinite(bounds)]])
     side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
-    side.set_xlabel("cumulative\nattention", fontsize=canvas.points(8))
-    side.tick_params(labelsize=canvas.points(8))
+    side.set_xlabel("cumulative\nattention")
     side.spines[["top", "right"]].set_visible(False)
-    return left + width
-
-
-def _axes_fraction(ax: Axes, inches: float) -> float:
-    """Return a length in inches as a fraction of the present width of the Axes."""
-    return inches / max(canvas.axis_length(ax, "x"), 1.0)
-
-
-def _set_title(ax: Axes, title: str, lines: int) -> None:
-    """Set the title above a legend with this number of lines."""
-    ax.set_title(
-        title, loc="left", fontsize=canvas.points(11), pad=6 + 12 * lines, **canvas.plain_text()
-    )
-
-
-def _draw_scale(ax: Axes, colours: Colours, beside: float, scale: Scale) -> None:
-    if ax.images:  # a map without words has no scale
-        place = (beside + _axes_fraction(ax, 0.12), 0.0, _axes_fraction(ax, 0.1), 1.0)
-        height = canvas.axis_length(ax, "y")
-        draw_scale(ax.figure.figure, colours, scale, height, cax=ax.inset_axes(place))
+    return side

@@ -55,8 +55,10 @@ def save_figure(
     import matplotlib as mpl
 
     ending = checked_ending(path)
-    # Without a salt, SVG numbers its parts at random. Texts stay texts.
-    how = mpl.rc_context({"svg.hashsalt": "coverage-eval", "svg.fonttype": "none"})
+    # Without a salt, SVG numbers its parts at random. Texts stay texts. PDF has TrueType fonts.
+    how = mpl.rc_context(
+        {"svg.hashsalt": "coverage-eval", "svg.fonttype": "none", "pdf.fonttype": 42}
+    )
     with atomic_path(path) as temporary, how:
         picture.figure.figure.savefig(
             temporary,

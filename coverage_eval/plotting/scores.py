@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.report import digits_apart
-from coverage_eval.plotting import SYSTEM_COLOURS, canvas
+from coverage_eval.plotting import SYSTEM_COLOURS, canvas, drawing
 
 _ACROSS = 4  # panels beside one another, at most
 
 
+@drawing
 def plot_differences(
     names: Sequence[str],
     differences: ArrayLike,
@@ -28,6 +30,8 @@ def plot_differences(
     axes: Sequence[Axes] | None = None,
 ) -> list[Axes]:
     """Draw differences from a baseline: a panel for each metric, with intervals as lines.
+
+    Rows are sorted by the differences of the first metric, the largest on top.
 
     Args:
         names: the systems, in the order of their colours; the baseline among them is left out.
@@ -53,6 +57,8 @@ def plot_differences(
         differences=differences, lows=lows, highs=highs, significant=significant,
     )  # fmt: skip
     others = [number for number, name in enumerate(names) if name != baseline]
+    others.sort(key=lambda number: -np.nan_to_num(tables[0][0, number]))
+    given = axes
     axes = _panels(
         labels, [names[number] for number in others], axes, f"difference from {baseline}"
     )
@@ -60,7 +66,16 @@ def plot_differences(
     values, low, high, stars = (table[:, others] for table in tables)
     for k, ax in enumerate(axes):
         _draw_panel(ax, colours, values[k], low[k], high[k], stars[k] > 0)
-    _explain(axes[-1], stars, baseline)
+    figure, ax = axes[0].figure.figure, axes[-1]
+    room = float(ax.get_position().x1 * figure.get_size_inches()[0])
+    text = canvas.wrapped(_explanation(stars, baseline), room, "font.size")
+    if given is None:
+        style = {"fontsize": mpl.rcParams["font.size"], **canvas.plain_text(text)}
+        figure.supxlabel(text, x=0.99, ha="right", **style)
+    else:
+        below = -2.4 * canvas.font_size("font.size") - 11
+        place: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
+        canvas.write(ax, text, (1, 0), (0, below), in_layout=False, **place)
     return axes
 
 
@@ -117,17 +132,16 @@ def _panels(
     if axes is None:
         lines = -(-count // _ACROSS)
         columns = -(-count // lines)  # lines of panels are full, or nearly so
-        width = 5.0 if count == 1 else 2.4 * columns + canvas.longest_label(names)
-        height = (0.34 * len(names) + 1.1) * lines
-        figure = canvas.new_figure(width, height)
-        below = 0.2 / height  # for the explanation
-        figure.set_layout_engine("constrained", rect=(0, below, 1, 1 - below))
+        em = canvas.font_size("font.size") / 72
+        panel = max(18 * em, canvas.longest(labels, "axes.titlesize") + em)
+        width = max(36 * em, panel * columns + canvas.longest(names, "ytick.labelsize"))
+        figure = canvas.new_figure(width, ((2.5 * len(names) + 8) * lines + 3) * em)
         axes = [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
         for k, ax in enumerate(axes):
             ax.tick_params(labelleft=k % columns == 0)
     for ax, label in zip(axes, labels, strict=True):
-        ax.set_title(label, fontsize=10, **canvas.plain_text())
-        ax.set_xlabel(unit, fontsize=8, **canvas.plain_text())
+        ax.set_title(label, **canvas.plain_text())
+        ax.set_xlabel(unit, **canvas.plain_text())
         ax.set_yticks(range(len(names)), labels=names, **canvas.plain_text())
         ax.tick_params(axis="y", length=0)
         ax.locator_params(axis="x", nbins=4)  # more labels would touch those of other panels
@@ -137,16 +151,15 @@ def _panels(
 
 def _make_room(ax: Axes, ends: NDArray[np.float64], texts: Sequence[str]) -> None:
     """Widen an axis so that a text right of each end, in data units, stays within."""
-    share = min((0.07 * max(map(len, texts)) + 0.12) / canvas.axis_length(ax, "x"), 0.7)
+    room = canvas.longest(texts, "font.size") + 0.12
+    share = min(room / canvas.axis_length(ax, "x"), 0.7)
     left, right = ax.get_xlim()
     furthest = float(ends.max(initial=0.0))
     ax.set_xlim(left, max(right, left + (furthest - left) / (1 - share)))
 
 
-def _explain(ax: Axes, stars: NDArray[np.float64], baseline: str) -> None:
-    """Say below an axis what lines and rings are, and stars if there is one."""
-    text = f"line: 95% interval; ring: no significant difference from {baseline}"
+def _explanation(stars: NDArray[np.float64], baseline: str) -> str:
+    """What lines and rings are, and stars if there is one."""
     if (stars > 0).any():
-        text = f"line: 95% interval; dot and *: differs significantly from {baseline}; ring: not"
-    place: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
-    canvas.write(ax, text, (1, 0), (0, -32), in_layout=False, **place)  # it is wider than a panel
+        return f"line: 95% interval; dot and *: differs significantly from {baseline}; ring: not"
+    return f"line: 95% interval; ring: no significant difference from {baseline}"

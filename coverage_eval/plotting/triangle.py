@@ -11,6 +11,8 @@ regions of scores whose projections have the same support.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -24,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention import TRANSFORMATIONS, attend_with_credit
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import SYSTEM_COLOURS, canvas
+from coverage_eval.plotting import SYSTEM_COLOURS, canvas, drawing
 from coverage_eval.plotting.canvas import checked_bounds, new_axes, new_figure, write
 
 #: The scores of the figure's caption, one row for each step.
@@ -36,6 +38,7 @@ _FAR = 20.0  # triangle sides: beyond any frame
 _ROUNDING = 1e-9  # of a corner's coordinates
 
 
+@drawing
 def simplex(
     points: ArrayLike | None = None,
     *,
@@ -76,7 +79,7 @@ def simplex(
     if ax is None:
         ax = new_axes(*((4.4, 4.5) if regions else (3.0, 3.1)))
         title = "words that get attention, by scores" if regions else "attention to three words"
-        ax.set_title(title, fontsize=10)
+        ax.set_title(title)
     if regions:
         _draw_regions(ax, limits, words)
     corners = on_paper(np.eye(3))
@@ -116,7 +119,7 @@ def _distributions(points: ArrayLike | None) -> NDArray[np.float64]:
 def _draw_triangle(ax: Axes, corners: NDArray[np.float64], words: Sequence[str]) -> None:
     """Draw the outline of the simplex, with a word at each corner."""
     ax.fill(*corners.T, fill=False, edgecolor=canvas.INK, linewidth=1.0, gid="simplex")
-    style: dict[str, Any] = {"fontsize": 9, "gid": "word"}
+    style: dict[str, Any] = {"gid": "word"}
     write(ax, words[0], corners[0], (-5, -4), ha="right", va="top", **style)
     write(ax, words[1], corners[1], (5, -4), ha="left", va="top", **style)
     write(ax, words[2], corners[2], (0, 7), va="bottom", **style)
@@ -130,11 +133,13 @@ def _fit_frame(ax: Axes, points: NDArray[np.float64], *, room: float) -> None:
     ax.spines[:].set_visible(False)
 
 
+@drawing
 def simplex_figure1(
     scores: ArrayLike = FIGURE1_SCORES,
     fertilities: ArrayLike = (1.0, 1.0, 1.0),
     *,
     axes: NDArray[np.object_] | None = None,
+    width: float | None = None,
 ) -> NDArray[np.object_]:
     """Draw Figure 1 of Malaviya et al. (2018), or the same for other scores and fertilities.
 
@@ -147,12 +152,16 @@ def simplex_figure1(
         scores: ``[steps, 3]``; those of the caption by default.
         fertilities: ``[3]``; unit fertilities by default.
         axes: ``[steps + 1, transformations]`` Axes to draw on; a new figure if None.
+        width: of a new figure, in inches; by default what the texts need.
 
     Returns:
         The ``[steps + 1, transformations]`` Axes; ``axes[0, 0].figure`` is the figure.
 
     Raises:
         DataError: shapes are wrong, or the fertilities are too small for that many steps.
+
+    Warns:
+        UserWarning: ``width`` is too small for texts in the size of ``rcParams["font.size"]``.
     """
     rows = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     if rows.ndim != 2 or rows.shape[1] != 3:
@@ -160,39 +169,53 @@ def simplex_figure1(
     total = checked_bounds(fertilities, 3, "fertilities")
     if (total < 0).any():
         raise DataError(f"fertilities must not be negative: {format_point(total)}")
-    axes = _figure1_axes(len(rows)) if axes is None else axes
-    for column, transformation in enumerate(TRANSFORMATIONS.values()):
-        weights, credit = attend_with_credit(rows, total, transformation.name)
-        axes[0, column].set_title(transformation.label, fontsize=11, pad=16)
-        for t in range(len(rows)):
-            bounds = credit[t] if transformation.bounded else None
-            simplex(weights[t], bounds=bounds, ax=axes[t, column])
-        _draw_cumulative(axes[-1, column], weights.sum(axis=0), total)
     labels = [
         f"step {t}\nz = {format_point(row).replace('-', '−')}"
         for t, row in enumerate(rows, start=1)
     ]
-    for ax, label in zip(axes[:, 0], [*labels, "cumulative\nattention"], strict=True):
-        ax.set_ylabel(label, rotation=0, ha="right", va="center", fontsize=9)
+    labels.append("cumulative\nattention")
+    axes = _figure1_axes(labels, width) if axes is None else axes
+    for column, transformation in enumerate(TRANSFORMATIONS.values()):
+        weights, credit = attend_with_credit(rows, total, transformation.name)
+        pad = 7 + canvas.font_size("font.size")  # above the third word
+        axes[0, column].set_title(transformation.label, pad=pad)
+        for t in range(len(rows)):
+            bounds = credit[t] if transformation.bounded else None
+            simplex(weights[t], bounds=bounds, ax=axes[t, column])
+        _draw_cumulative(axes[-1, column], weights.sum(axis=0), total)
+    for ax, label in zip(axes[:, 0], labels, strict=True):
+        ax.set_ylabel(label, rotation=0, ha="right", va="center")
     highest = max([1.0, *total[np.isfinite(total)]])
     for ax in axes[-1]:
         ax.set_ylim(0, max(1.25 * highest, *(axis.get_ylim()[1] for axis in axes[-1])))
     return axes
 
 
-def _figure1_axes(steps: int) -> NDArray[np.object_]:
-    """The ``[steps + 1, transformations]`` Axes of a new figure with a legend."""
-    columns = len(TRANSFORMATIONS)
-    figure = new_figure(2.4 * columns, 2.0 * steps + 2.5)
-    figure.suptitle("attention to three words, step by step", fontsize=12)
-    heights = [1.0] * steps + [0.72]
-    axes = figure.subplots(steps + 1, columns, squeeze=False, height_ratios=heights)
+def _figure1_axes(labels: Sequence[str], width: float | None) -> NDArray[np.object_]:
+    """The Axes of a new figure with a legend: a row for each label, a column a transformation."""
+    rows, columns, size = len(labels), len(TRANSFORMATIONS), canvas.font_size("font.size") / 72
+    left = canvas.longest("\n".join(labels).split("\n"), "axes.labelsize")
+    point = canvas.longest([format_point((0.52, 0.35, 0.13))], "font.size")
+    needed = left + columns * (point + 4 * size)
+    if width is not None and width < needed:
+        warnings.warn(
+            f"texts overlap in {width:g} inches: give width={math.ceil(10 * needed) / 10:g}, or "
+            "set a smaller matplotlib.rcParams['font.size']",
+            stacklevel=4,
+        )
+    width = max(17 * columns * size, needed) if width is None else width
+    side = max(width - left, 1) / columns
+    figure = new_figure(width, side * (rows - 0.28) + 7.5 * size)
+    figure.suptitle("attention to three words, step by step")
+    heights = [1.0] * (rows - 1) + [0.72]
+    axes = figure.subplots(rows, columns, squeeze=False, height_ratios=heights)
     handles = [
         Line2D([], [], color=canvas.BOUND, ls="--", label="upper bound (fertility left)"),
         Patch(color=canvas.WITHIN_BOUNDS, label="within all bounds"),
         Patch(color=canvas.EXCESS, label="attention above the fertility"),
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    across = 3 if width > 60 * size else 1
+    figure.legend(handles=handles, loc="outside lower center", ncols=across, frameon=False)
     return axes
 
 
@@ -214,10 +237,10 @@ def _draw_cumulative(
     ]
     ax.set_xticks(words, labels=labels)
     ax.set(yticks=[0, 1], xlim=(0.4, len(words) + 0.6))
-    ax.tick_params(labelsize=8)
     ax.spines[["top", "right"]].set_visible(False)
 
 
+@drawing
 def transformation_curves(
     *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None
 ) -> Axes:
@@ -260,9 +283,9 @@ def transformation_curves(
     ax.axhline(bound, label=f"bound {bound:g}", zorder=1, gid="bound", **style)
     ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03))
     ax.set(xlabel="score t of the first word; the second has 0", ylabel="attention to the first")
-    ax.set_title("attention transformations of two words", fontsize=10)
+    ax.set_title("attention transformations of two words")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5))
     return ax
 
 

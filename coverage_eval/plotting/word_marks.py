@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+import warnings
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.core.tokenizers import EOS_TOKENS
-from coverage_eval.plotting import canvas
+from coverage_eval.plotting import MARK_COLOURS, canvas
 
 MAX_SHORT = 30
 """Words on a side up to which cells are ruled off, marks cross the map and the scale is 0 to 1."""
@@ -26,14 +27,13 @@ _SPECIAL_TOKENS = EOS_TOKENS | {"<s>", "<BOS>", "<pad>"}
 _THRESHOLD = 0.2
 """A source word with less attention in all is marked; that of one target word in all is 1."""
 
-_MAX_FONT, _MIN_FONT = 9.0, 6.0  # points of words, if rcParams["font.size"] is 10
 _MAX_LABELLED, _FEW = 60, 5  # words up to which all may be labelled; of more, every fifth is
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
 
 # Line styles differ as well, for readers and printers without colour.
 _MARKS: dict[str, dict[str, Any]] = {
-    "repeated": {"edgecolor": canvas.REPEATED, "linestyle": "-"},
-    "dropped": {"edgecolor": canvas.DROPPED, "linestyle": (0, (4, 1.5))},
+    "repeated": {"edgecolor": MARK_COLOURS["repeated"], "linestyle": "-"},
+    "dropped": {"edgecolor": MARK_COLOURS["dropped"], "linestyle": (0, (4, 1.5))},
 }
 
 
@@ -56,7 +56,8 @@ def mark_words(
     if dropped is None:
         dropped = dropped_positions(weights.sum(axis=0), source)
         # Attention is no alignment: such a word may well be translated.
-        meanings["dropped"] = f"little attention in all (< {_THRESHOLD:g})"
+        meanings["dropped"] = f"attention < {_THRESHOLD:g} in all"
+    ax.set(xlabel="hypothesis", ylabel="source")
     handles = []
     sides = (("repeated", "x", hypothesis, repeated), ("dropped", "y", source, dropped))
     for kind, axis, words, marked in sides:
@@ -69,11 +70,11 @@ def mark_words(
         if positions:
             handles.append(Patch(label=meanings[kind], **_mark_style(kind)))
     if handles:
-        ax.legend(
+        legend = ax.legend(
             handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
-            fontsize=canvas.points(8), borderaxespad=0.5, borderpad=0.1, labelspacing=0.2,
-            handlelength=1.2,
+            borderaxespad=0.5, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
         )  # fmt: skip
+        legend.set_in_layout(False)  # a small map need not be as wide; the title leaves the height
     return len(handles)
 
 
@@ -115,52 +116,58 @@ def label_words(
 ) -> None:
     """Label positions 0, 1, … of an axis, with its final limits and aspect, with words.
 
-    Labels never overlap. Where words are close, labels are smaller; where even small ones do not
-    fit, only about every k-th word is labelled, marked words first, and the axis gives their
-    number.
+    Labels never overlap. Where words are close, only about every k-th word is labelled, marked
+    words first.
     """
     room = canvas.axis_length(ax, axis) / max(len(words), 1)
-    size = fitting_size(room)
     # A small tolerance, so that a size that just fits leaves out no label.
-    step = math.ceil(size * _LINE_HEIGHT / room - 1e-6)
+    step = math.ceil(_line_height(axis) / room - 1e-6)
     if len(words) > _MAX_LABELLED:
         step = max(step, _FEW)
     positions = labelled_positions(len(words), step, marked)
     axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    labels = [canvas.shorten(words[i]) for i in positions]
+    upright = [axis == "x" and _is_upright(label) for label in labels]
     axis_object.set_ticks(
         positions,
-        labels=[canvas.shorten(words[i]) for i in positions],
+        labels=["\n".join(word) if up else word for word, up in zip(labels, upright, strict=True)],
         **canvas.plain_text(*words),
     )
-    axis_object.set_tick_params(length=0, labelsize=size)
-    for position, label in zip(positions, axis_object.get_ticklabels(), strict=True):
-        if axis == "x":
-            _turn(label)
+    axis_object.set_tick_params(length=0)
+    for position, label, up in zip(positions, axis_object.get_ticklabels(), upright, strict=True):
+        label.set_rotation(90 if axis == "x" and not up else 0)
         if position in marked:
             label.set(color=colour, fontweight="bold")
-    name = "hypothesis" if axis == "x" else "source"
-    if len(positions) < len(words):
-        shown, filled = (len(list(filter(None, some))) for some in
-                         ([words[i] for i in positions], words))  # fmt: skip
-        name += f" ({shown} of {filled} words are labelled)"
-    size = canvas.points(8)
-    name = canvas.wrapped(name, canvas.axis_length(ax, axis), size)
-    axis_object.set_label_text(name, fontsize=size)
 
 
-def fitting_size(room: float) -> float:
-    """The size in points of labels that have this many inches each; a legible one at least."""
-    return min(max(room / _LINE_HEIGHT, canvas.points(_MIN_FONT)), canvas.points(_MAX_FONT))
+def label_room(axis: Literal["x", "y"], count: int) -> float:
+    """Inches of a word with which all are labelled, or every fifth of a long sentence."""
+    return _line_height(axis) / (1 if count <= MAX_SHORT else _FEW)
 
 
-def _turn(label: Any) -> None:
-    """Let a word below the map run upwards, but stack Han and kana upright."""
-    word = label.get_text()
+def warn_of_few_labels(ax: Axes, rows: int, columns: int) -> None:
+    """Say how large given Axes must be, in inches, if not all words of a map have a label."""
+    for axis, side, count in (("x", "wide", columns), ("y", "high", rows)):
+        length = canvas.axis_length(ax, "x" if axis == "x" else "y")
+        needed = count * label_room("x" if axis == "x" else "y", count)
+        if needed > length + 0.01:
+            warnings.warn(
+                f"not all words have a label: Axes {length:.1f} inches {side} must be "
+                f"{math.ceil(10 * needed) / 10:g}, or matplotlib.rcParams['{axis}tick.labelsize'] "
+                "smaller",
+                stacklevel=5,
+            )
+
+
+def _line_height(axis: Literal["x", "y"]) -> float:
+    """Inches that a label needs across its direction."""
+    return _LINE_HEIGHT * canvas.font_size(f"{axis}tick.labelsize")
+
+
+def _is_upright(word: str) -> bool:
+    """Whether a word below the map is Han and kana, which are stacked; others run upwards."""
     # The sound mark is a bar along the writing direction; stacked upright it would read as "one".
-    if word and all(unicodedata.east_asian_width(c) == "W" and c != "ー" for c in word):
-        label.set_text("\n".join(word))
-    else:
-        label.set_rotation(90)
+    return bool(word) and all(unicodedata.east_asian_width(c) == "W" and c != "ー" for c in word)
 
 
 def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int]:

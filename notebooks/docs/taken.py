@@ -72,6 +72,9 @@ def on_files(files: Any, config: Any) -> Any:
         add(f"notebooks/{path.stem}.md", content=text)
         for name, data in pictures.items():
             add(f"notebooks/{name}", content=data)
+    # Colours and fonts of the report; its other rules are for pages without a theme.
+    style = (ROOT / "coverage_eval/core/page.css").read_text(encoding="utf-8")
+    add("assets/page.css", content=style.partition("}\n")[0] + "}\n")
     _write_sample_report()
     add("sample-report.html", abs_src_path=str(SAMPLE_REPORT))
     return files

@@ -12,17 +12,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from peers import ALL
 
-from coverage_eval.plotting import SYSTEM_COLOURS
+from coverage_eval.plotting import MARK_COLOURS, SYSTEM_COLOURS
 from coverage_eval.plotting.canvas import GRID, INK, new_figure
 
 _STYLES = ("-", "--")
 _SCORES = ("DROP", "DROP forward", "soft DROP")
 _FINDER = (*_SCORES, "uncovered source", "omissions", "omissions, no ref.")
-_NUMBERS = {
-    name: number
-    for number, name in enumerate((*_FINDER, "", "REP, words twice", "REP, phrases twice"))
+_COLOURS = {
+    **dict(zip(_FINDER, ("", *SYSTEM_COLOURS[3:6], *SYSTEM_COLOURS[:3:2]), strict=True)),
+    "DROP": MARK_COLOURS["dropped"],
+    "REP, words twice": MARK_COLOURS["repeated"],
+    "REP, phrases twice": SYSTEM_COLOURS[9],
 }
-"""The colour of a score, by its number, is the same in all pictures."""
+"""A score has the same colour in all pictures; DROP and REP have theirs of maps and reports."""
 _CUTS = ("segment", "by lengths", "proportional")
 
 
@@ -97,7 +99,7 @@ def _lines(ax: Axes, table: pd.DataFrame, columns: Sequence[str], marker: str = 
     corpora = zip(_STYLES, table.groupby("corpus"), strict=False)
     for (style, (corpus, rows)), (number, name) in product(corpora, enumerate(columns)):
         x = rows.iloc[:, 1].astype(str).str.replace(r"[,%]", "", regex=True).astype(float)
-        color = SYSTEM_COLOURS[_NUMBERS.get(name, number)]
+        color = _COLOURS.get(name, SYSTEM_COLOURS[number])
         ax.plot(x, rows[name], style, color=color, linewidth=1.4, marker=marker, markersize=3,
                 label=f"{name}, {corpus}")  # fmt: skip
         if f"{name}, low" in rows:

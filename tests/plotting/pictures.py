@@ -1,6 +1,10 @@
 """One call of each public function, for tests of all of them."""
 
+from itertools import combinations
+
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.text import Text
 
 from coverage_eval import plotting
 from coverage_eval.attention import sparsemax
@@ -36,6 +40,30 @@ SCORES = np.array([[1.2, 0.8, -0.2], [0.1, 0.6, 0.9], [-0.4, 0.1, 1.4]])
 def by_gid(ax, gid):
     """The artists of an Axes that have this gid."""
     return [artist for artist in ax.get_children() if artist.get_gid() == gid]
+
+
+def overlaps(figure):
+    """Pairs of texts of a drawn figure that overlap, or are cut off on the right."""
+    boxes = [(text.get_text(), text.get_window_extent().padded(-1)) for text in texts_of(figure)]
+    cut = [(name, "edge") for name, box in boxes if box.x1 > figure.bbox.x1]
+    return cut + [(a, b) for (a, x), (b, y) in combinations(boxes, 2) if x.overlaps(y)]
+
+
+def texts_of(figure):
+    """All texts that are drawn."""
+    hidden = set(labels_beyond_limits(figure))
+    texts = figure.findobj(lambda artist: isinstance(artist, Text) and artist.get_visible())
+    return [text for text in texts if text.get_text().strip() and text not in hidden]
+
+
+def labels_beyond_limits(figure):
+    """Labels of ticks that Matplotlib makes and does not draw."""
+    for ax in figure.findobj(Axes):
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for tick in axis.get_major_ticks():
+                if not low <= tick.get_loc() <= high:
+                    yield from (tick.label1, tick.label2)
 
 
 # Each takes ``ax`` or ``axes`` as a keyword argument.

@@ -1,15 +1,27 @@
 """Attention heatmaps: what the Axes contain, and which pixels are white."""
 
+import re
+import warnings
+from importlib.resources import files
 from itertools import pairwise
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 
 from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.core.errors import DataError
-from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, canvas
+from coverage_eval.core.web_page import page_style
+from coverage_eval.plotting import (
+    MARK_COLOURS,
+    attention_heatmap,
+    attention_heatmaps_side_by_side,
+    canvas,
+)
+from tests.plotting.pictures import by_gid, overlaps
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
 SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]
@@ -80,8 +92,8 @@ def test_repeated_words_are_outlined_and_their_labels_coloured():
     assert outline.get_height() == len(SOURCE)
     bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
     assert bold == ["contempt"]
-    assert ax.get_xticklabels()[8].get_color() == canvas.REPEATED
-    assert ax.get_xticklabels()[7].get_color() != canvas.REPEATED
+    assert ax.get_xticklabels()[8].get_color() == MARK_COLOURS["repeated"]
+    assert ax.get_xticklabels()[7].get_color() != MARK_COLOURS["repeated"]
 
 
 def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
@@ -146,7 +158,7 @@ def test_long_sentences_keep_readable_labels():
     assert ax.images[0].get_array().size == 250_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250
-    assert ax.get_xlabel() == f"hypothesis ({len(shown)} of 500 words are labelled)"
+    assert ax.get_xlabel() == "hypothesis"
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
@@ -198,7 +210,11 @@ def test_heads_and_layers_are_one_grid_with_one_scale_and_words_at_its_edges():
     assert [labels(ax.yaxis) == SOURCE for ax in maps] == [True, False] * 3
     assert [labels(ax.xaxis) == SOFTMAX for ax in maps] == [False] * 4 + [True] * 2
     assert len({ax.images[0].get_clim() for ax in maps}) == 1
-    assert len(grid.axes) == 7, "one colour bar"
+    assert [len(ax.child_axes) for ax in maps] == [0, 1, 0, 0, 0, 0], "one colour bar"
+    assert grid.get_dpi() == 200
+    (zeros,) = by_gid(maps[0], "zeros")
+    assert set(map(tuple, zeros.get_xydata())) == set(zip(*np.nonzero(heads[0] == 0), strict=True))
+    assert not maps[0].collections, "dots in place of rulings"
     row = attention_heatmap(heads, SOURCE, SOFTMAX, scale="max", colorbar=False).figure
     assert [ax.get_ylabel() for ax in row.axes] == ["", ""]
     assert {ax.images[0].get_clim() for ax in row.axes} == {(0, 1)}
@@ -210,23 +226,96 @@ def test_heads_and_layers_are_one_grid_with_one_scale_and_words_at_its_edges():
         attention_heatmap(heads[None, None], SOURCE, SOFTMAX)
 
 
+GERMAN = ["Donau@@", "dampf@@", "schifffahrts@@", "gesellschafts@@", "kapitän", "überlassen", "sie",
+          "das", "Grundstücksverkehrs@@", "genehmigungs@@", "zuständigkeit", "."]  # fmt: skip
+JAPANESE = ["彼女", "は", "図書館", "で", "新しい", "本", "を", "読ん", "で", "いる", "。"]
+HAS_JAPANESE = any(
+    not canvas._missing(entry.fname, set("".join(JAPANESE)))
+    for entry in fontManager.ttflist
+    if "Last Resort" not in entry.name
+)
+needs_font = pytest.mark.skipif(not HAS_JAPANESE, reason="no font for Japanese is installed")
+
+
+def blurred(hypothesis, source):
+    """Attention near the diagonal, and zeros elsewhere."""
+    distance = np.abs(np.subtract.outer(np.arange(len(hypothesis)), np.arange(len(source))))
+    weights = np.maximum(2.0 - distance, 0) + (distance == distance.min(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def draw_panels(panels, source, hypothesis, width):
+    """Two systems, or so many heads."""
+    weights = blurred(hypothesis, source)
+    if panels == 2:
+        texts = (hypothesis, hypothesis[:-1])
+        pair = (weights, weights[:-1])
+        return attention_heatmaps_side_by_side(pair, source, texts, width=width)[0].figure
+    return attention_heatmap(np.stack([weights] * panels), source, hypothesis, width=width).figure
+
+
+@pytest.mark.parametrize("size", [7, 10])
+@pytest.mark.parametrize("width", [3.25, 6.75])
+@pytest.mark.parametrize("panels", [2, 3, 8])
+@pytest.mark.parametrize(
+    ("source", "hypothesis"), [(GERMAN, SOFTMAX), pytest.param(SOFTMAX, JAPANESE, marks=needs_font)]
+)
+def test_a_figure_gets_higher_or_says_how_wide_it_must_be(panels, width, size, source, hypothesis):
+    """If it says so, it fits in that width, with a label for every word."""
+    with mpl.rc_context({"font.size": size}):
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                figure = draw_panels(panels, source, hypothesis, width)
+            messages = [str(warning.message) for warning in caught]
+        except DataError as error:
+            messages = [str(error)]
+        if messages:
+            (message,) = messages
+            width, wanted = float(re.search(r"give width=([\d.]+)", message)[1]), width
+            assert wanted < width < 11
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", UserWarning)
+                figure = draw_panels(panels, source, hypothesis, width)
+        assert figure.get_size_inches()[0] == width
+        pixels(figure)
+        assert overlaps(figure) == []
+    maps = [ax for ax in figure.axes if ax.images]
+    assert len(maps) == panels
+    assert figure.get_size_inches()[1] < 12
+    assert labels(maps[0].yaxis) == source
+    last = hypothesis[-1 if panels > 2 else -2]
+    assert labels(maps[-1].xaxis)[-1].replace("\n", "") == last
+    assert {len(labels(ax.xaxis)) for ax in maps} <= {0, len(hypothesis), len(hypothesis) - 1}
+
+
+def test_names_of_axes_are_given_once_and_a_margin_widens_no_cell():
+    pair = (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX))
+    left, right = attention_heatmaps_side_by_side(pair, SOURCE, (SOFTMAX, CSPARSEMAX))
+    assert (left.get_ylabel(), right.get_ylabel()) == ("source", "")
+    upper, lower = attention_heatmaps_side_by_side(
+        pair, SOURCE, (SOFTMAX, CSPARSEMAX), width=4, margin=True
+    )
+    assert upper.get_position().y0 > lower.get_position().y1
+    assert (upper.get_ylabel(), lower.get_ylabel()) == ("source", "source")
+
+
 def test_a_column_of_a_paper_is_as_wide_as_it_says_and_too_many_words_are_said():
     ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, width=3.25, colorbar=False)
     assert ax.figure.get_size_inches()[0] == 3.25
     assert not ax.child_axes
     words = [f"w{i}" for i in range(150)]
-    with pytest.warns(UserWarning, match="points wide: a width of 3.25 inches is too little"):
+    with pytest.warns(
+        UserWarning, match=r"not all words .* in 3.25 inches: give width=\d\.\d, or"
+    ) as caught:
         attention_heatmap(np.eye(150), words, words, width=3.25)
-
-
-def test_fonts_are_as_large_as_the_setting_says():
-    sizes = {}
-    for size in (10, 7):
-        with mpl.rc_context({"font.size": size}):
-            ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
-            texts = (ax.xaxis.label, ax.get_xticklabels()[0], ax.child_axes[0].yaxis.label)
-            sizes[size] = [text.get_fontsize() for text in texts]
-    assert sizes[7] == pytest.approx([0.7 * size for size in sizes[10]])
+    assert caught[0].filename == __file__
+    with pytest.raises(DataError, match="1 inches are too little for attention maps: give width="):
+        attention_heatmap(np.eye(3), words[:3], words[:3], width=1)
+    small = Figure(figsize=(2, 2)).subplots()
+    with pytest.warns(UserWarning, match=r"Axes \d\.\d inches wide must be 1.8") as caught:
+        attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, ax=small)
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_colour_maps_have_no_white_but_for_zero():
@@ -263,3 +352,23 @@ def test_sources_in_other_subwords_are_merged_to_words():
     other = AttentionMap([[0.6, 0.4]], ("▁Tür", "▁auf"), ("▁open",))
     with pytest.raises(DataError, match="different source words"):
         attention_heatmaps_side_by_side((first, other))
+
+
+def test_han_and_kana_are_stacked_upright_as_drawn():
+    words = ["彼女", "ビール", "beer"]
+    ax = attention_heatmap(np.eye(3), words, words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fonts may lack them
+        pixels(ax.figure)
+    shown = [(label.get_text(), label.get_rotation()) for label in ax.get_xticklabels()]
+    assert shown == [("彼\n女", 0), ("ビール", 90), ("beer", 90)]
+    assert labels(ax.yaxis) == words
+
+
+def test_marks_have_the_colours_of_reports():
+    variables = dict(re.findall(r"--(\w+): light-dark\((#\w+)", page_style()))
+    assert MARK_COLOURS["repeated"].lower() == variables["more"]
+    assert MARK_COLOURS["dropped"].lower() == variables["gone"]
+    css = (files("coverage_eval.comparison.report") / "assets/report.css").read_text("utf-8")
+    assert re.search(r"\.run\.repeated \{ --mark: var\(--more\)", css)
+    assert re.search(r"\.run\.dropped[^{]*\{ --mark: var\(--gone\)", css)

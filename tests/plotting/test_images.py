@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
+from coverage_eval.plotting import SYSTEM_COLOURS
 from tests.plotting.pictures import PICTURES
 
 
@@ -70,12 +71,20 @@ def test_differences():
     picture = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
     axes = PICTURES["plot_differences"](axes=picture.subplots(1, 2))
     explanation = "line: 95% interval; dot and *: differs significantly from softmax; ring: not"
-    assert [text.get_text() for text in axes[1].texts] == ["−0.70*", "+0.10", explanation]
+    assert [" ".join(text.get_text().split()) for text in axes[1].texts] == [
+        "−0.70*",
+        "+0.10",
+        explanation,
+    ]
     return without_text(picture)
 
 
 @compared()
 def test_transformation_curves():
     picture = figure(4, 2.4, left=0.1, right=0.97, bottom=0.1, top=0.95)
-    PICTURES["transformation_curves"](ax=picture.subplots())
+    ax = PICTURES["transformation_curves"](ax=picture.subplots())
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["softmax", "sparsemax", "csoftmax", "csparsemax", "bound 0.7"]
+    colours = [line.get_color() for line in ax.lines[:4]]
+    assert colours == [*SYSTEM_COLOURS[:2]] * 2, "a bound changes no colour"
     return without_text(picture)

@@ -1,12 +1,11 @@
 """Differences between systems: what their Axes contain."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import SYSTEM_COLOURS, plot_differences
+from tests.plotting.pictures import overlaps
 
 NAMES = ("base", "a", "b")
 
@@ -17,7 +16,8 @@ def test_dots_intervals_and_stars_of_all_but_the_baseline():
         labels=["REP"], baseline="base", significant=[[False, True, False]],
     )  # fmt: skip
     star = "line: 95% interval; dot and *: differs significantly from base; ring: not"
-    assert [t.get_text() for t in ax.texts] == ["+0.50*", "−0.25", star]
+    assert [t.get_text() for t in ax.texts] == ["+0.50*", "−0.25"]
+    assert " ".join(ax.figure.get_supxlabel().split()) == star
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
     assert [t.xy for t in ax.texts[:2]] == [(1, 0), (1, 1)], "at the right edge"
     assert ax.get_xlim()[1] > 1.1, "which is beyond the intervals"
@@ -37,13 +37,15 @@ def test_texts_of_any_number_of_panels_do_not_overlap(metrics):
         significant=scores > 0,
     )  # fmt: skip
     axes[0].figure.canvas.draw()
-    texts = [
-        text for ax in axes for text in (*ax.texts, ax.title, ax.xaxis.label, *ax.get_yticklabels())
-    ]
-    shown = [t for t in texts if t.get_visible() and t.get_text()]
-    boxes = [(t.get_text(), t.get_window_extent().padded(-1)) for t in shown]
-    for (first, a), (other, b) in combinations(boxes, 2):
-        assert not a.overlaps(b), (first, other)
+    assert overlaps(axes[0].figure) == []
+
+
+def test_rows_are_sorted_by_the_first_metric_and_keep_their_colours():
+    axes = plot_differences(NAMES, [[0, -1, 2], [0, 5, 1]], labels=["A", "B"], baseline="base")
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["b", "a"]
+    for ax, texts in zip(axes, (["+2.00", "−1.00"], ["+1.00", "+5.00"]), strict=True):
+        assert [t.get_text() for t in ax.texts[:2]] == texts
+        assert [line.get_color() for line in ax.lines[2::2]] == [*SYSTEM_COLOURS[2:0:-1]]
 
 
 @pytest.mark.parametrize(

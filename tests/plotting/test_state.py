@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from matplotlib.text import Text
 
 from coverage_eval import plotting
-from tests.plotting.pictures import PICTURES
+from coverage_eval.plotting.saving import save_figure
+from tests.plotting.pictures import PICTURES, overlaps, texts_of
 
 EDGES = {"simplex", "repeated", "dropped"}
 MANY = {
@@ -45,7 +45,7 @@ def test_every_public_function_is_among_the_pictures():
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_settings_of_the_user_neither_change_nor_matter_and_given_axes_are_drawn_on(name):
-    figure = Figure()
+    figure = Figure(figsize=(14, 12))
     axes = figure.subplots(*MANY.get(name, (1, 1)), squeeze=False)
     given = axes if name == "simplex_figure1" else tuple(axes[0])
     with (
@@ -71,34 +71,18 @@ def test_pictures_have_a_title_one_typeface_and_labels_that_touch_nothing(name):
         draw_all(result)
         axes = np.ravel(np.asarray(result, dtype=object))
         figure = axes[0].figure
-        elements = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
-        no_progress = set(labels_beyond_limits(figure))
-        boxes = {
-            f"{text.get_text()} {id(text)}": text.get_window_extent()
-            for text in elements
-            if text not in no_progress
-        }
+        elements = texts_of(figure)
+        boxes = {f"{text.get_text()} {id(text)}": text.get_window_extent() for text in elements}
+        assert overlaps(figure) == []
         points = np.concatenate(list(points_of_lines(figure)))
     for label, box in boxes.items():
         inside = (points > [box.x0, box.y0]) & (points < [box.x1, box.y1])
         assert not inside.all(axis=1).any(), label
-    for (label, box), (other, other_box) in combinations(boxes.items(), 2):
-        assert not box.padded(-1).overlaps(other_box.padded(-1)), (label, other)
     assert plt.get_fignums() == open_before
     assert figure.get_suptitle() or axes[0].get_title() or axes[0].get_title("left")
     assert {text.get_fontproperties().get_name() for text in elements} == {"DejaVu Sans"}
     assert {text.get_fontstyle() for text in elements} == {"normal"}
     assert not any("$" in text.get_text() for text in elements)
-
-
-def labels_beyond_limits(figure):
-    """Labels of ticks that Matplotlib makes and does not draw."""
-    for ax in figure.findobj(Axes):
-        for axis in (ax.xaxis, ax.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            for tick in axis.get_major_ticks():
-                if not low <= tick.get_loc() <= high:
-                    yield from (tick.label1, tick.label2)
 
 
 def points_of_lines(figure):
@@ -118,6 +102,44 @@ def sampled(corners):
     """Points on a polygonal chain, closer to one another than letters are high."""
     steps = np.linspace(0, 1, 200)[:, np.newaxis]
     return np.concatenate([corners, *(a + steps * (b - a) for a, b in pairwise(corners))])
+
+
+@pytest.mark.parametrize("size", [7, 8, 14])
+@pytest.mark.parametrize("name", PICTURES)
+def test_fonts_are_those_of_the_settings(name, size):
+    with mpl.rc_context({"font.size": size, "xtick.labelsize": size - 1, "axes.titlesize": 9}):
+        axes = np.ravel(np.asarray(PICTURES[name](), dtype=object))
+        figure = axes[0].figure
+        figure.canvas.draw()
+        for ax in figure.findobj(Axes):
+            assert {label.get_fontsize() for label in ax.get_xticklabels()} <= {size - 1}
+            assert {label.get_fontsize() for label in ax.get_yticklabels()} <= {size}
+            assert {ax.title.get_fontsize(), ax._left_title.get_fontsize()} == {9}
+            named = (ax.xaxis.label, ax.yaxis.label, *ax.texts)
+            assert {text.get_fontsize() for text in named} == {size}
+        legends = figure.findobj(Legend)
+        assert {text.get_fontsize() for one in legends for text in one.get_texts()} <= {size}
+        assert [text for text in overlaps(figure) if "edge" in text] == []
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_arguments_of_matplotlib_say_what_to_type(name):
+    """Here ``ax`` where ``axes`` are drawn on, or the other way round, and ``figsize``."""
+    wrong, right = ("ax", "axes") if name in MANY else ("axes", "ax")
+    with pytest.raises(TypeError, match=f"{name} has no {wrong}=: give {right}="):
+        PICTURES[name](**{wrong: None})
+    with pytest.raises(TypeError, match=f"{name} has no figsize=: give (width|axe?s?)="):
+        PICTURES[name](figsize=(3, 2))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pdf_has_truetype_fonts_on_given_axes_too(name, tmp_path):
+    axes = Figure(figsize=(14, 12)).subplots(*MANY.get(name, (1, 1)), squeeze=False)
+    given = axes if name == "simplex_figure1" else tuple(axes[0])
+    PICTURES[name](**({"axes": given} if name in MANY else {"ax": given[0]}))
+    save_figure(axes[0, 0], tmp_path / "given.pdf")
+    assert b"/Type3" not in (tmp_path / "given.pdf").read_bytes()
+    assert b"/CIDFontType2" in (tmp_path / "given.pdf").read_bytes()
 
 
 @pytest.mark.slow

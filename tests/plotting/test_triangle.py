@@ -1,5 +1,8 @@
 """The simplex: where points, bounds and regions are drawn; Figure 1 as the paper prints it."""
 
+import re
+
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +17,7 @@ from coverage_eval.plotting.triangle import (
     on_paper,
     support_regions,
 )
-from tests.plotting.pictures import by_gid
+from tests.plotting.pictures import by_gid, overlaps
 
 HEIGHT = 3**0.5 / 2
 coordinates = st.floats(-2, 2).map(lambda value: round(value, 3))
@@ -166,3 +169,17 @@ def test_curves_of_transformations():
         assert np.allclose(curves[f"c{name}"][:, 1], np.minimum(curves[name][:, 1], 0.7))
     t, share = curves["csparsemax"].T
     assert share[-1] == constrained_sparsemax([t[-1], 0.0], [0.7, 1.0])[0]
+
+
+@pytest.mark.parametrize("size", [7, 10, 14])
+def test_figure_1_has_a_width_and_says_which_its_texts_need(size):
+    with mpl.rc_context({"font.size": size}):
+        with pytest.warns(UserWarning, match="texts overlap in 3.25 inches") as caught:
+            simplex_figure1(width=3.25)
+        assert caught[0].filename == __file__
+        width = float(re.search(r"give width=([\d.]+)", str(caught[0].message))[1])
+        figure = simplex_figure1(width=width)[0, 0].figure
+        figure.canvas.draw()
+        assert figure.get_size_inches()[0] == width
+        assert overlaps(figure) == []
+    assert 0.55 < width / size < 0.95

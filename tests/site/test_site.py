@@ -159,3 +159,21 @@ def test_buttons_cover_no_code_on_a_phone(chromium):
         assert words is not None
         assert button["y"] + button["height"] <= words["y"] + 1
     page.close()
+
+
+@pytest.mark.parametrize(("scheme", "paper", "name"), [
+    ("light", "rgb(255, 255, 255)", "Dark"), ("dark", "rgb(22, 24, 27)", "Light"),
+])  # fmt: skip
+def test_the_site_has_the_reports_look_and_a_switch_for_dark(chromium, scheme, paper, name):
+    page = chromium.new_page(color_scheme=scheme)
+    look = """() => {
+        const style = getComputedStyle(document.body)
+        return [style.backgroundColor, style.fontFamily.split(",")[0]]
+    }"""
+    page.goto((SITE / SAMPLE).as_uri())
+    assert page.evaluate(look) == [paper, "system-ui"]
+    page.goto((SITE / "index.html").as_uri())
+    assert page.evaluate(look) == [paper, "system-ui"]
+    page.locator(f"label[title={name}]").click()
+    assert page.evaluate(look)[0] != paper
+    page.close()
