@@ -177,4 +177,4 @@ def test_figures_that_a_test_tells_apart_are_printed_with_digits_that_do():
     drawn = draw_scores(found, "wer", None).rows
     assert [row[0].figure for row in drawn.values()] == ["0.001", "0.001", "0.004", "0.20"]
     (axes,) = found.plot_differences()
-    assert [text.get_text() for text in axes.texts[:3]] == ["+0.003*", "+0.00", "+0.20*"]
+    assert [text.get_text() for text in axes.texts[:3]] == ["+0.20*", "+0.003*", "+0.00"]
