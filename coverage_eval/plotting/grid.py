@@ -131,11 +131,11 @@ def new_grid(
     free = limit - room.around[0] - number * room.each[0]
     across, down = free / room.cells(number)[0], min(_CELL, _LARGEST / high)
     if width is None:
-        across = max(min(across, _CELL, _LARGEST / wide), room.cell[0])
+        across = min(across, max(_CELL, room.cell[0]), max(_LARGEST / wide, room.cell[0]))
     if max(high, wide) <= 4 * min(high, wide):  # else square cells would be tiny
         down = max(min(across, down), narrowest)
-        across = across if width else max(min(across, down), room.cell[0])
-    cell = across, max(down, room.cell[1])
+        across = across if width else min(across, max(down, room.cell[0]))
+    cell = across, max(down, min(room.cell[1], _WIDEST / room.cells(number)[1]))
     # Texts are fitted to Axes that fill a figure of their size; then it grows.
     maps = room.cells(number) * cell
     figure = canvas.new_figure(*maps)

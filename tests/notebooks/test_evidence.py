@@ -16,6 +16,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from coverage_eval.coverage.omission_finder import OmissionFinder
+from coverage_eval.plotting import MARK_COLOURS
 from tests.conftest import ROOT
 from tests.grammar import generate
 
@@ -268,3 +269,16 @@ def test_the_figures_of_people_in_readme_are_the_tables():
     statements = systems.loc[bio, ["statements", "right"]].sum()
     assert statements["statements"] == statements["right"]
     assert f"all {statements['right']} significant differences" in readme
+
+
+def test_a_score_has_one_colour_in_all_pictures(monkeypatch):
+    monkeypatch.syspath_prepend(EVIDENCE)
+    tables = {path.stem: pd.read_csv(path) for path in (EVIDENCE / "tables").glob("*.csv")}
+    left, right = import_module("figure").pictures(tables)["evidence"].axes
+    seen: dict[str, set[str]] = {}
+    for ax in (left, right):
+        for line, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            seen.setdefault(label.rsplit(", ", 1)[0], set()).add(line.get_color())
+    assert {len(colours) for colours in seen.values()} == {1}
+    assert len(set.union(*seen.values())) == len(seen) == 8
+    assert seen["DROP"] == {MARK_COLOURS["dropped"]}

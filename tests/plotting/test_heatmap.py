@@ -372,3 +372,13 @@ def test_marks_have_the_colours_of_reports():
     css = (files("coverage_eval.comparison.report") / "assets/report.css").read_text("utf-8")
     assert re.search(r"\.run\.repeated \{ --mark: var\(--more\)", css)
     assert re.search(r"\.run\.dropped[^{]*\{ --mark: var\(--gone\)", css)
+
+
+def test_a_grid_of_many_layers_and_heads_has_an_end():
+    weights = np.full((2, 16, 20, 20), 0.05)
+    words = [f"w{i}" for i in range(20)]
+    with pytest.warns(UserWarning, match="not all words have a label in 24 inches: give width="):
+        figure = attention_heatmap(weights, words, words).figure
+    width, height = figure.get_size_inches()
+    assert 20 < width < 24.5
+    assert height < 12
