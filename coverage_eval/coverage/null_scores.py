@@ -62,6 +62,9 @@ _ROUNDS = 50
 _SURE_ERRORS = 1.645
 """Standard errors above 0 that an excess must be: one-sided, at the level of 5 %."""
 
+_SURE_PROBABILITY = 0.99
+"""A probability from which on an output is counted as one with an error."""
+
 _MIN_DECAY, _MAX_DECAY = 1e-3, 1e3
 _MAX_GROWTH, _STEP = 1.5, 0.05
 """The decays and growths that are tried."""
@@ -281,16 +284,17 @@ def estimate_share(
 ) -> ErrorShare:
     """Estimate the share of outputs with an error, and hold it against a limit.
 
-    It counts the outputs that are certainly wrong. Of the others, it is the share π that explains
-    their mean probability, if outputs with an error have 1 and the rest what complete text has
-    here: π + (1 − π) · usual = mean. An estimate counts as above the limit if this excess is also
+    It counts the outputs that are certainly wrong, and those with a probability of .99, less the
+    share that complete text has of these here. Of the others, it is the share π that explains their
+    mean probability, if outputs with an error have 1 and the rest what complete text has here:
+    π + (1 − π) · usual = mean. An estimate counts as above the limit if this excess is also
     significantly more than 0, and more than half of what complete text has, which clean text of
     another kind may exceed.
 
     >>> probabilities, certain = np.array([0.01] * 90 + [0.99] * 10), np.arange(100) >= 95
     >>> found = estimate_share(probabilities, certain, AdaptedNull(0.2, 1.7), limit=0.02)
     >>> found.certain, round(found.estimate, 3), found.is_above
-    (5, 0.077, True)
+    (5, 0.1, True)
 
     Args:
         probabilities: The probability of an error of each output, ``[outputs]``.
@@ -299,12 +303,22 @@ def estimate_share(
         limit: The share of outputs that may have an error, 0 to 1.
     """
     outputs, certain, rest = len(are_certain), int(are_certain.sum()), probabilities[~are_certain]
-    usual = float(null.complete_probabilities.mean())
-    excess = max(0.0, float(rest.mean()) - usual) if len(rest) else 0.0
-    noise = _SURE_ERRORS * float(rest.std()) / math.sqrt(len(rest)) if len(rest) else 0.0
-    estimate = (certain + excess / (1.0 - usual) * len(rest)) / max(1, outputs)
+    complete = null.complete_probabilities
+    excess = noise = 0.0
+    if len(rest):
+        sure, usually_sure = rest >= _SURE_PROBABILITY, complete >= _SURE_PROBABILITY
+        usual, mean = (
+            float(some.mean()) if len(some) else 0.0
+            for some in (complete[~usually_sure], rest[~sure])
+        )
+        excess = max(0.0, float(sure.mean() - usually_sure.mean()))
+        excess += max(0.0, mean - usual) / (1.0 - usual) * float(np.mean(~sure))
+        noise = _SURE_ERRORS * float(rest.std()) / math.sqrt(len(rest))
+    estimate = (certain + excess * len(rest)) / max(1, outputs)
     has_too_many_certain = certain > limit * outputs
-    is_above = has_too_many_certain or (estimate > limit and excess > max(noise, usual / 2))
+    is_above = has_too_many_certain or (
+        estimate > limit and excess > max(noise, float(complete.mean()) / 2)
+    )
     return ErrorShare(estimate, certain, has_too_many_certain, is_above)
 
 

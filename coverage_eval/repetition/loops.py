@@ -2,8 +2,10 @@
 
 A loop of period p is a run of tokens each of which equals the token p before it. Numbers are
 equal to each other, and some tokens may differ, so "item 1, item 2, item 3 …" is a loop, too, if
-there is more of it. :class:`LoopDetector` reads tokens as they come; :func:`find_loop` looks at a
-finished output and knows its source, which may have the repetition itself.
+there is more of it. Numbers that are spelled are words that differ: with fewer than eight words
+between them, "a sheep, two sheep, three sheep …" looks like any litany, and is none.
+:class:`LoopDetector` reads tokens as they come; :func:`find_loop` looks at a finished output and
+knows its source, which may have the repetition itself.
 
 The rule of servers, "the last n · k tokens are k copies of n tokens", has no middle way: with a
 small k it stops at "no, no, no, no", and with a large one it writes a paragraph k times. Here a

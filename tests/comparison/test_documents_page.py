@@ -5,12 +5,16 @@ import hashlib
 import html
 import json
 import re
+from types import SimpleNamespace
+from typing import Any
 
+from coverage_eval.comparison.report.faults import find_faults
 from coverage_eval.comparison.report.page import (
     ViewedDocument,
     ViewedRow,
     render_documents,
 )
+from coverage_eval.documents.segmentation import Segmentation
 
 ROWS = [
     ViewedRow(1, "eins <b>", "one <script>alert(1)</script>", "kept"),
@@ -62,3 +66,16 @@ def test_the_command_writes_the_page(run_cli, tmp_path):
     assert kinds == ["kept", "blank", "missing", "kept", "extra"]
     assert len(rows) == len(kinds)
     assert "4 reference lines, 1 without words: 2 have text, 1 has none (33.3%): line 3" in page
+
+
+def test_missing_lines_of_several_documents_name_theirs():
+    documents = [Segmentation((), (0,) * n + (5, 4), 20, name=f"row {n}") for n in (6, 6, 2)]
+    for several, said in ((documents, "row 6: 7 to 8, row 6: 7 to 8, row 2: 3 to 4"),
+                          (documents[:1], "7 to 8")):  # fmt: skip
+        result = SimpleNamespace(
+            texts=SimpleNamespace(documents={"a": several}), output_errors={}, segments=9
+        )
+        comparison: Any = SimpleNamespace(result=result, rows=["a"])
+        ((system, phrase, _),) = find_faults(comparison)
+        number = 2 * len(several)
+        assert (system, phrase) == ("a", f"lacks {number} of {number} lines: {said}")

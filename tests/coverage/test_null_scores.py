@@ -172,6 +172,17 @@ def test_a_gate_estimates_the_share_of_errors(share, certain):
     assert not found.is_above
 
 
+@pytest.mark.parametrize("share", [0.02, 0.08, 0.2])
+def test_an_estimate_follows_the_flags_where_they_are_sure(share):
+    """Of complete text with lower probabilities than those that the model has learnt."""
+    probabilities = np.full(250, 0.001)
+    probabilities[: round(250 * share)] = 0.999
+    null = AdaptedNull(0.2, 1.7, share=share)
+    found = estimate_share(probabilities, np.zeros(250, dtype=bool), null, limit=0.01)
+    assert found.estimate == pytest.approx(share, rel=0.02)
+    assert found.is_above
+
+
 def test_certain_errors_close_a_gate_by_themselves():
     clean, certain, null = np.full(100, 0.01), np.arange(100) < 3, AdaptedNull(0.2, 1.7)
     found = estimate_share(clean, certain, null, 0.02)

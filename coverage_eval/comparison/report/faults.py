@@ -28,7 +28,7 @@ def find_faults(comparison: Comparison) -> Iterator[tuple[str, str, Sequence[int
 
 
 def _missing_lines(result: Result, system: str) -> str:
-    """What a system does to documents: ``lacks 3 of 40 lines: 5–6, 21``; empty if nothing."""
+    """What a system does to documents: ``lacks 3 of 40 lines: 5 to 6, 21``; empty if nothing."""
     documents = result.texts.documents.get(system, ()) if result.texts else ()
     lines = sum(sum(map(bool, document.source_words)) for document in documents)
     passages = [passage for document in documents for passage in document.passages]
@@ -38,9 +38,7 @@ def _missing_lines(result: Result, system: str) -> str:
     phrases = [f"has {percent(share)} of its words in no line"] * (share > MANY_WORDS)
     if missing:
         listed = [
-            str(passage.first)
-            if passage.first == passage.last
-            else f"{passage.first}–{passage.last}"
+            f"{passage.document}: {passage.lines}" if len(documents) > 1 else passage.lines
             for passage in passages[:MAX_PASSAGES]
         ]
         listed += ["…"] * (len(passages) > MAX_PASSAGES)
