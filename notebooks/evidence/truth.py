@@ -1,9 +1,9 @@
-"""Verdicts of comparisons whose truth is known: systems are equally good, and one is damaged.
+"""Statements of comparisons whose truth is known: equally good systems, of which one is damaged.
 
 Each comparison draws how many systems there are, how many segments, and whose texts, and damages
-some outputs of one system in one way. A verdict is false if it takes the damaged system, or says of
-an undamaged one that it leaves out more; one that names the damaged system has found it. Of
-systems that nobody damaged, any difference that a verdict claims is false.
+some outputs of one system in one way. A statement is false if it calls the damaged system best, or
+says of an undamaged one that it leaves out more; one that calls the damaged system worse has found
+it. Of systems that nobody damaged, any statement is false.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def known_truth(data: Path, corpus: Corpus) -> dict[str, pd.DataFrame]:
 
 
 def summaries(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """How often a verdict was right and wrong, by kind of damage."""
+    """How often statements were right and wrong, by kind of damage."""
     left_out = table["damage"].isin([*OMISSIONS]).map({True: "omissions", False: "other damage"})
     table = table.assign(kind=left_out.mask(table["damage"] == "none", "no damage"))
     counted = ["found", "took it", "another leaves out more", "any claim"]
@@ -197,7 +197,7 @@ def _comparisons(beds: Sequence[Bed], *, is_trial: bool) -> Iterator[dict[str, o
             "systems": number,
             "segments": len(segments),
             **outcome(comparison, "s0" if setting.share else None),
-            "verdict": " ".join(comparison.statements.write()),
+            "statements": " ".join(comparison.statements.write()),
         }
 
 
@@ -214,7 +214,7 @@ def damaged(
 
 
 def outcome(comparison: Comparison, worst: str | None) -> dict[str, int]:
-    """What a verdict says of the damaged system, if there is one, and of the others."""
+    """What is stated of the damaged system, if there is one, and of the others."""
     stated = comparison.statements.statements
     omissions = [item for item in stated if item.metric == "omissions"]
     blamed = {system for item in stated for system in item.worse}
