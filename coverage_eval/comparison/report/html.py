@@ -29,7 +29,7 @@ from coverage_eval.comparison.report.page import (
     sentence,
 )
 from coverage_eval.comparison.report.picture import draw_scores, shared_ending
-from coverage_eval.comparison.statements import Statement
+from coverage_eval.comparison.statements import Statement, remarks
 from coverage_eval.comparison.table import (
     Comparison,
     brief_note,
@@ -155,7 +155,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "labels": labels,
         "answer": [sentence(line, shown_names) for line in answer],
         "statements": [sentence(text, shown_names) for text in stated.write(names.__getitem__)],
-        "remarks": [*comparison.remarks],
+        "remarks": [*remarks(result)],
         "worth": _worth(comparison),
         "faults": list(find_faults(comparison)),
         "scores": table,
