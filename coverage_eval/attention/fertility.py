@@ -30,12 +30,10 @@ def constant(words: int, fertility: float) -> Float64Array:
         ``[words]``.
 
     Raises:
-        AttentionError: a fertility that is not above 0, or a negative number of words.
+        AttentionError: a fertility that is not above 0.
     """
     if not fertility > 0:
         raise AttentionError(f"a fertility must be above 0, not {fertility}")
-    if words < 0:
-        raise AttentionError(f"a number of words cannot be {words}")
     return np.full(words, float(fertility))
 
 
@@ -87,8 +85,6 @@ def expected(probabilities: ArrayLike) -> Float64Array:
         AttentionError: probabilities below 0, or that do not sum to 1.
     """
     values = np.asarray(probabilities, dtype=np.float64)
-    if values.ndim == 0 or values.shape[-1] == 0:
-        raise AttentionError("class probabilities need an axis with at least one class")
     total = values.sum(axis=-1)
     if not (np.all(values >= 0) and np.all(abs(total - 1) <= _PROBABILITY_ROUNDING)):
         raise AttentionError("class probabilities must be at least 0 and sum to 1 for each word")
