@@ -119,16 +119,13 @@ def _families_with(characters: str) -> tuple[str, ...]:
     """
     missing = set(characters)
     found: list[str] = []
-    for is_last in (False, True):
-        for entry in sorted(fontManager.ttflist, key=_preference):
-            if not missing:
-                return tuple(found)
-            left = _missing(entry.fname, missing)
-            if left != missing and "Last Resort" not in entry.name:
-                found.append(entry.name)
-                missing = left
-        if not is_last:
-            _add_new_fonts()
+    if missing:
+        _add_new_fonts()
+    for entry in sorted(fontManager.ttflist, key=_preference):
+        left = _missing(entry.fname, missing) if missing else missing
+        if left != missing and "Last Resort" not in entry.name:
+            found.append(entry.name)
+            missing = left
     return tuple(found)
 
 

@@ -162,12 +162,8 @@ def simplex_figure1(
     Warns:
         UserWarning: ``width`` is too small for texts in the size of ``rcParams["font.size"]``.
     """
-    rows = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] != 3:
-        raise DataError(f"scores have shape {rows.shape}, but (steps, 3) is needed")
+    rows = _rows_of_three(scores, "scores")
     total = checked_bounds(fertilities, 3, "fertilities")
-    if (total < 0).any():
-        raise DataError(f"fertilities must not be negative: {format_point(total)}")
     labels = [
         f"step {t}\nz = {format_point(row).replace('-', '−')}"
         for t, row in enumerate(rows, start=1)
