@@ -30,12 +30,10 @@ def constant(words: int, fertility: float) -> Float64Array:
         ``[words]``.
 
     Raises:
-        AttentionError: a fertility that is not above 0, or a negative number of words.
+        AttentionError: a fertility that is not above 0.
     """
     if not fertility > 0:
         raise AttentionError(f"a fertility must be above 0, not {fertility}")
-    if words < 0:
-        raise AttentionError(f"a number of words cannot be {words}")
     return np.full(words, float(fertility))
 
 
@@ -71,15 +69,14 @@ def actual(links: Iterable[tuple[int, int]], words: int) -> Float64Array:
     return np.maximum(link_counts(links, words), 1).astype(np.float64)
 
 
-def expected(probabilities: ArrayLike, *, first: float = 1.0) -> Float64Array:
+def expected(probabilities: ArrayLike) -> Float64Array:
     r"""PREDICTED: the expected fertility :math:`\sum_k p_k k` under class probabilities.
 
     Section 4: "at test time, we use the expected fertilities according to our model". The model is
     not part of this module; the probabilities can come from anywhere.
 
     Args:
-        probabilities: ``[..., C]``, each row summing to 1.
-        first: fertility of the first class; each further class has one more.
+        probabilities: ``[..., C]`` of the fertilities 1 to C, each row summing to 1.
 
     Returns:
         ``[...]``.
@@ -88,13 +85,10 @@ def expected(probabilities: ArrayLike, *, first: float = 1.0) -> Float64Array:
         AttentionError: probabilities below 0, or that do not sum to 1.
     """
     values = np.asarray(probabilities, dtype=np.float64)
-    if values.ndim == 0 or values.shape[-1] == 0:
-        raise AttentionError("class probabilities need an axis with at least one class")
     total = values.sum(axis=-1)
     if not (np.all(values >= 0) and np.all(abs(total - 1) <= _PROBABILITY_ROUNDING)):
         raise AttentionError("class probabilities must be at least 0 and sum to 1 for each word")
-    classes = first + np.arange(values.shape[-1])
-    return np.asarray((values @ classes) / total)
+    return np.asarray((values @ np.arange(1.0, values.shape[-1] + 1)) / total)
 
 
 @dataclass(frozen=True)

@@ -219,12 +219,7 @@ def _same_shape(d_alpha: ArrayLike, alpha: ArrayLike) -> tuple[FloatArray, Float
 
 
 def _bounds(u: ArrayLike, attention: FloatArray) -> FloatArray:
-    try:
-        return np.broadcast_to(np.asarray(u, dtype=attention.dtype), attention.shape)
-    except ValueError as error:
-        raise AttentionError(
-            f"bounds of shape {np.shape(u)} do not fit attention of shape {attention.shape}"
-        ) from error
+    return np.broadcast_to(np.asarray(u, dtype=attention.dtype), attention.shape)
 
 
 def _usable(mask: ArrayLike | None, attention: FloatArray) -> BoolArray:

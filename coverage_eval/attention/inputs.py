@@ -28,16 +28,7 @@ ROUNDING_ABOVE = 16
 
 
 class AttentionError(DataError):
-    """Scores, bounds or masks for which a transformation is not defined.
-
-    Attributes:
-        row: index of the first offending row in the batch, without the axis of the distribution;
-            ``()`` if the input is a single row.
-    """
-
-    def __init__(self, message: str, row: tuple[int, ...] = ()) -> None:
-        super().__init__(message)
-        self.row = row
+    """Scores, bounds or masks for which a transformation is not defined."""
 
 
 class InfeasibleBoundsError(AttentionError):
@@ -83,21 +74,16 @@ def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike |
         mask: True where a position may be used, broadcast against the scores; None for all.
 
     Raises:
-        AttentionError: no axis, shapes that do not broadcast, complex or text input, a mask that is
-            not boolean, a row without a usable position, a NaN or +inf score, a NaN or negative
-            bound.
+        AttentionError: no axis, complex or text input, a mask that is not boolean, a row without a
+            usable position, a NaN or +inf score, a NaN or negative bound.
+        ValueError: shapes that do not broadcast.
         InfeasibleBoundsError: bounds of a row that sum to less than 1 beyond rounding.
     """
     scores, bounds = _real(z, "scores"), _real(u, "upper bounds")
     if bounds.ndim == 0:  # a single number as bound must not turn float32 scores into float64
         bounds = bounds.astype(scores.dtype)
     usable = usable_positions(mask)
-    shapes = scores.shape, bounds.shape, usable.shape
-    try:
-        shape = np.broadcast_shapes(*shapes)
-    except ValueError as error:
-        listed = " and ".join(str(shape) for shape in shapes if shape)
-        raise AttentionError(f"scores, bounds and mask do not fit together: {listed}") from error
+    shape = np.broadcast_shapes(scores.shape, bounds.shape, usable.shape)
     if not -len(shape) <= axis < len(shape):
         raise AttentionError(f"axis {axis} does not exist: the scores have shape {shape}")
     axis %= len(shape)
@@ -140,10 +126,7 @@ def row_sums(values: FloatArray) -> Float64Array:
 
 
 def _real(values: ArrayLike, what: str) -> FloatArray:
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise AttentionError(f"the {what} are not a rectangular array: {error}") from error
+    array = np.asarray(values)
     if array.dtype.kind not in "fiub":
         raise AttentionError(
             f"the {what} must be a rectangular array of real numbers, not {array.dtype}"
@@ -153,13 +136,11 @@ def _real(values: ArrayLike, what: str) -> FloatArray:
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def _first(bad: BoolArray, batch: tuple[int, ...]) -> tuple[int, tuple[int, ...], str]:
-    """The first bad row: its number, its index in the batch, and its name for messages."""
+def _first(bad: BoolArray, batch: tuple[int, ...]) -> tuple[int, str]:
+    """The first bad row: its number, and its name for messages, by its index in the batch."""
     number = int(np.argmax(bad))
     index = tuple(int(i) for i in np.unravel_index(number, batch))
-    if not index:
-        return number, index, ""
-    return number, index, f"row {index[0] if len(index) == 1 else index}: "
+    return number, f"row {index[0] if len(index) == 1 else index}: " if index else ""
 
 
 def _check_scores(scores: Float64Array, batch: tuple[int, ...]) -> Float64Array:
@@ -170,14 +151,12 @@ def _check_scores(scores: Float64Array, batch: tuple[int, ...]) -> Float64Array:
     top = scores.T.copy().max(axis=0, initial=-np.inf)[:, None]  # twice as fast as along rows
     bad = ~np.isfinite(top)
     if bad.any():
-        number, row, where = _first(bad, batch)
+        number, where = _first(bad, batch)
         if np.isnan(top[number, 0]):
-            raise AttentionError(f"{where}a score is NaN", row)
+            raise AttentionError(f"{where}a score is NaN")
         if top[number, 0] > 0:
-            raise AttentionError(f"{where}a score is +inf", row)
-        raise AttentionError(
-            f"{where}every position is masked (by the mask or by a score of -inf)", row
-        )
+            raise AttentionError(f"{where}a score is +inf")
+        raise AttentionError(f"{where}every position is masked (by the mask or by a score of -inf)")
     return np.asarray(top)
 
 
@@ -190,15 +169,14 @@ def _check_bounds(
     total = row_sums(limited)[:, 0]
     if bounds.min(initial=0.0) < -allowed or not (total >= 1.0 - allowed).all():
         smallest = bounds.min(axis=1)
-        number, row, where = _first(~((smallest >= -allowed) & (total >= 1.0 - allowed)), batch)
+        number, where = _first(~((smallest >= -allowed) & (total >= 1.0 - allowed)), batch)
         if np.isnan(smallest[number]):
-            raise AttentionError(f"{where}an upper bound is NaN", row)
+            raise AttentionError(f"{where}an upper bound is NaN")
         if smallest[number] < -allowed:
-            raise AttentionError(f"{where}an upper bound is negative: {smallest[number]:.6g}", row)
+            raise AttentionError(f"{where}an upper bound is negative: {smallest[number]:.6g}")
         raise InfeasibleBoundsError(
             f"{where}the upper bounds sum to {total[number]:.6g}, below 1, so no distribution "
-            "fits; raise a bound or add a sink with an infinite one",
-            row,
+            "fits; raise a bound or add a sink with an infinite one"
         )
     # The sum is in float64, so for float32 bounds only their own rounding matters.
     excess = max(2 * rounding, ROUNDING_ABOVE * float(np.finfo(np.float64).eps))
@@ -218,7 +196,7 @@ def length_mask(lengths: ArrayLike | None, rows: int, positions: int, what: str)
         raise AttentionError(f"{what} must be {rows} whole numbers, one for each row of the batch")
     if rows and (counts.min() < 0 or counts.max() > positions):
         row = int(np.argmax((counts < 0) | (counts > positions)))
-        raise AttentionError(f"row {row}: {what} {counts[row]} is not in 0..{positions}", (row,))
+        raise AttentionError(f"row {row}: {what} {counts[row]} is not in 0..{positions}")
     return np.asarray(np.arange(positions) < counts[:, None])
 
 

@@ -30,7 +30,7 @@ def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
         The loss per row: the broadcast shape without ``axis``; at least 0.
 
     Raises:
-        AttentionError: a NaN or infinite score, or shapes that do not fit.
+        AttentionError: a NaN or infinite score.
     """
     return sparsemax_loss_and_gradient(z, q, axis=axis)[0]
 
@@ -61,7 +61,7 @@ def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
         The loss in nats per row: the broadcast shape without ``axis``.
 
     Raises:
-        AttentionError: a NaN or infinite score, or shapes that do not fit.
+        AttentionError: a NaN or infinite score.
     """
     return cross_entropy_and_gradient(z, q, axis=axis)[0]
 
@@ -82,11 +82,7 @@ def cross_entropy_and_gradient(
 
 
 def _finite(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    scores, target = np.asarray(z), np.asarray(q)
-    try:
-        scores, target = np.broadcast_arrays(scores, target)
-    except ValueError as error:
-        raise AttentionError(f"shapes {scores.shape} and {target.shape} do not fit") from error
+    scores, target = np.broadcast_arrays(z, q)
     dtype = np.result_type(scores, target, np.float32)
     scores, target = scores.astype(dtype), target.astype(dtype)
     if not np.isfinite(scores).all():

@@ -34,8 +34,7 @@ def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float
         ``[J]`` the solution x, float64.
 
     Raises:
-        AttentionError: shapes that differ, NaN, infinite ``a``, ``c`` or ``d``, a negative weight,
-            ``a > b``.
+        AttentionError: NaN, infinite ``a``, ``c`` or ``d``, a negative weight, ``a > b``.
         InfeasibleBoundsError: ``d`` outside what the bounds allow.
     """
     a, b, c = _checked(a, b, c, d)
@@ -89,10 +88,6 @@ def _checked(
     a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float
 ) -> tuple[Float64Array, Float64Array, Float64Array]:
     low, high, weight = (np.asarray(values, dtype=np.float64) for values in (a, b, c))
-    if not low.shape == high.shape == weight.shape or low.ndim != 1 or len(low) == 0:
-        raise AttentionError(
-            f"a, b and c must be equally long: {low.shape}, {high.shape}, {weight.shape}"
-        )
     if not (np.isfinite(low).all() and np.isfinite(weight).all() and np.isfinite(d)):
         raise AttentionError("a, c and d must be finite")
     if not (low <= high).all():

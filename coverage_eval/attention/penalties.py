@@ -48,8 +48,8 @@ def coverage_penalty(
         ``[...]`` float64, at most 0 for β >= 0; 0 for a source without words.
 
     Raises:
-        AttentionError: negative or NaN coverage, an unknown form, a mask that is not boolean, ε not
-            in (0, 1], or a weight that is not finite or makes a finite penalty infinite.
+        AttentionError: negative or NaN coverage, an unknown form, a mask that is not boolean, or ε
+            not in (0, 1].
     """
     if form not in get_args(CoverageForm):
         raise AttentionError(f"unknown coverage penalty {form!r}: use 'paper', 'wu' or 'summary'")
@@ -68,11 +68,7 @@ def coverage_penalty(
         floor = epsilon if form == "paper" else 0.0
         with np.errstate(divide="ignore"):
             penalty = np.log(np.clip(values, floor, 1.0)).sum(axis=-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        weighted = np.asarray(beta * penalty)
-    if not np.array_equal(np.isfinite(weighted), np.isfinite(penalty)):
-        raise AttentionError(f"a coverage penalty cannot be weighted by beta = {beta:g}")
-    return weighted
+    return np.asarray(beta * penalty)
 
 
 def length_penalty(length: ArrayLike, alpha: float) -> Float64Array:
@@ -87,17 +83,12 @@ def length_penalty(length: ArrayLike, alpha: float) -> Float64Array:
         ``[...]`` the divisor of the log-probability, above 0.
 
     Raises:
-        AttentionError: a negative length, or an alpha that is NaN or so extreme that the penalty
-            is 0 or infinite.
+        AttentionError: a negative length.
     """
     words = np.asarray(length, dtype=np.float64)
     if not np.all(words >= 0):
         raise AttentionError("a length must be at least 0")
-    with np.errstate(over="ignore", under="ignore"):
-        penalty = np.asarray(((5.0 + words) / 6.0) ** alpha)
-    if not np.all((penalty > 0) & np.isfinite(penalty)):
-        raise AttentionError(f"a length penalty cannot be computed with alpha = {alpha:g}")
-    return penalty
+    return np.asarray(((5.0 + words) / 6.0) ** alpha)
 
 
 def penalized_score(

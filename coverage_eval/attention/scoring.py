@@ -27,15 +27,15 @@ class ScoreGradients:
     Attributes:
         query: ``[B, D]`` for the decoder state.
         keys: ``[B, S, P]`` for the projected memory.
-        memory: ``[B, S, K]`` for the memory itself (coverage in the scripts' form), or None.
-        cumulative: ``[B, S]`` for the cumulative attention, or None without coverage vector.
+        memory: ``[B, S, K]`` for the memory itself (coverage in the scripts' form), or a single 0.
+        cumulative: ``[B, S]`` for the cumulative attention, or a single 0.
         parameters: by field name, those used in the step; ``keys_vjp`` gives the others.
     """
 
     query: FloatArray
     keys: FloatArray
-    memory: FloatArray | None
-    cumulative: FloatArray | None
+    memory: FloatArray
+    cumulative: FloatArray
     parameters: Parameters
 
 
@@ -52,7 +52,7 @@ class BilinearScore:
         form: the formula of the coverage vector.
 
     Raises:
-        AttentionError: on construction, arrays that do not fit together.
+        AttentionError: on construction, an unknown formula.
     """
 
     weight: FloatArray | None = None
@@ -62,17 +62,6 @@ class BilinearScore:
     def __post_init__(self) -> None:
         if self.form not in ("text", "scripts"):
             raise AttentionError(f"unknown coverage form {self.form!r}: use 'text' or 'scripts'")
-        if self.weight is not None and np.ndim(self.weight) != 2:
-            raise AttentionError(f"W must be a matrix, not of shape {np.shape(self.weight)}")
-        if self.coverage is not None and np.ndim(self.coverage) != 1:
-            raise AttentionError("the coverage vector must have one axis")
-        if self.weight is not None and self.coverage is not None:
-            wanted = np.shape(self.weight)[0 if self.form == "text" else 1]
-            if len(self.coverage) != wanted:
-                raise AttentionError(
-                    f"the coverage vector ({self.form}) has {len(self.coverage)} entries, "
-                    f"but W is {np.shape(self.weight)}: {wanted} are needed"
-                )
 
     def keys(self, memory: FloatArray) -> FloatArray:
         """``[B, S, D]``: :math:`W h_j`, the same for all steps."""
@@ -112,14 +101,15 @@ class BilinearScore:
         """Gradients of :meth:`scores` for all that it was given."""
         d_query = np.matmul(d_scores[:, None, :], keys)[:, 0, :]
         d_keys = d_scores[:, :, None] * query[:, None, :]
+        none = np.zeros(())
         if self.coverage is None:
-            return ScoreGradients(d_query, d_keys, None, None, {})
+            return ScoreGradients(d_query, d_keys, none, none, {})
         d_cumulative = d_scores * self._slope(query, memory)
         weighted = d_scores * cumulative
         if self.form == "text":
             total = weighted.sum(axis=1)
             d_query = d_query + total[:, None] * self.coverage
-            return ScoreGradients(d_query, d_keys, None, d_cumulative, {"coverage": total @ query})
+            return ScoreGradients(d_query, d_keys, none, d_cumulative, {"coverage": total @ query})
         d_memory = weighted[:, :, None] * self.coverage
         d_coverage = np.einsum("bs,bsk->k", weighted, memory)
         return ScoreGradients(d_query, d_keys, d_memory, d_cumulative, {"coverage": d_coverage})

@@ -9,6 +9,7 @@ the cumulative attention. If the scores of all steps are known in advance, as in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,25 +36,22 @@ class AttendResult:
         contexts: ``[B, T, K]`` c = Hα.
         cumulative: ``[B, S]`` β after the last step.
         state: the state after the last step, to continue from.
-        trace: input for :func:`attend_vjp`; opaque.
+        step: the attention mechanism.
+        source: what the steps shared.
+        states: ``[B, T, D]`` the decoder states, 0 at padding.
+        before: the state before each step.
+        results: what each step computed.
     """
 
     attention: FloatArray
     contexts: FloatArray
     cumulative: FloatArray
     state: AttentionState
-    trace: Trace
-
-
-@dataclass(frozen=True)
-class Trace:
-    """All steps of a run with their inputs and results."""
-
     step: AttentionStep
     source: AttentionSource
     states: FloatArray
-    before: tuple[AttentionState, ...]
-    results: tuple[StepResult, ...]
+    before: Sequence[AttentionState]
+    results: Sequence[StepResult]
 
 
 @dataclass(frozen=True)
@@ -133,8 +131,10 @@ def attend(
         result, state = step(queries[:, t], source, state, active=active[:, t])
         results.append(result)
         attention[:, t], contexts[:, t] = result.attention, result.context
-    trace = Trace(step, source, queries, tuple(before), tuple(results))
-    return AttendResult(attention, contexts, state.cumulative.astype(dtype), state, trace)
+    cumulative = state.cumulative.astype(dtype)
+    return AttendResult(
+        attention, contexts, cumulative, state, step, source, queries, before, results
+    )
 
 
 def attend_vjp(
@@ -168,18 +168,18 @@ def attend_vjp(
     Raises:
         AttentionError: a gradient that does not have the shape of its array.
     """
-    trace, dtype = result.trace, result.attention.dtype
+    dtype = result.attention.dtype
     d_alpha = _gradient(d_attention, result.attention, "attention")
     d_context = _gradient(d_contexts, result.contexts, "contexts")
     carried = _gradient(d_cumulative, result.cumulative, "cumulative attention")
-    source = trace.source
+    source = result.source
     parameters: Parameters = {}
-    d_states = np.zeros(trace.states.shape)
+    d_states = np.zeros(result.states.shape)
     d_memory, d_keys = np.zeros(source.memory.shape), np.zeros(source.keys.shape)
     d_fertilities = np.zeros(source.usable.shape)
-    for t in reversed(range(len(trace.results))):
-        part = trace.step.vjp(
-            trace.states[:, t], source, trace.before[t], trace.results[t],
+    for t in reversed(range(len(result.results))):
+        part = result.step.vjp(
+            result.states[:, t], source, result.before[t], result.results[t],
             d_alpha[:, t], d_context[:, t], carried,
         )  # fmt: skip
         carried, d_states[:, t] = part.cumulative, part.query
@@ -187,7 +187,7 @@ def attend_vjp(
         d_keys += part.keys
         d_fertilities += part.fertilities
         _add(parameters, part.parameters)
-    through_keys, shared = trace.step.score.keys_vjp(d_keys, source.memory)
+    through_keys, shared = result.step.score.keys_vjp(d_keys, source.memory)
     _add(parameters, shared)
     return AttendGradients(
         d_states.astype(dtype),
@@ -245,7 +245,7 @@ def attend_with_credit(
         Attention ``[T, S]``, and each word's credit before each step, ``[T, S]``: the upper bounds.
 
     Raises:
-        AttentionError: scores that are not a matrix, fertilities that do not fit them, an unknown
+        AttentionError: scores that are not a matrix, negative fertilities, an unknown
             transformation, or a step for which it is undefined; names the step, from 1.
         InfeasibleBoundsError: a step with less than one unit of credit left.
     """
@@ -253,12 +253,9 @@ def attend_with_credit(
     rows = np.asarray(scores, dtype=np.float64)
     if rows.ndim != 2:
         raise AttentionError(f"scores must be [steps, words], not of shape {rows.shape}")
-    limits = np.asarray(fertility, dtype=np.float64)
-    if limits.shape not in ((), (1,), rows.shape[1:]):
-        raise AttentionError(f"fertilities of shape {limits.shape} for {rows.shape[1]} words")
-    if not (limits >= 0).all():
+    bounds = np.broadcast_to(np.asarray(fertility, dtype=np.float64), (1, rows.shape[1]))
+    if not (bounds >= 0).all():
         raise AttentionError("fertilities must be at least 0, and not NaN")
-    bounds = np.broadcast_to(limits, (1, rows.shape[1]))
     attention, credit = np.zeros_like(rows), np.zeros_like(rows)
     state = AttentionState.start(1, rows.shape[1])
     for t, z in enumerate(rows):
@@ -266,6 +263,6 @@ def attend_with_credit(
         try:
             attention[t] = rho(z, credit[t])
         except AttentionError as error:
-            raise type(error)(f"step {t + 1}: {error}", (t,)) from None
+            raise type(error)(f"step {t + 1}: {error}") from None
         state = state.add(attention[t, None], bounds if rho.bounded else None)
     return attention, credit

@@ -57,21 +57,15 @@ def _checked_fertilities(fertilities: ArrayLike, usable: BoolArray) -> Float64Ar
     """Fertilities broadcast to ``[B, S]``, 0 at padding.
 
     Raises:
-        AttentionError: shapes that do not fit; NaN or a negative fertility (names the row).
+        AttentionError: NaN or a negative fertility; names the row.
     """
-    try:
-        values = np.broadcast_to(np.asarray(fertilities, dtype=np.float64), usable.shape)
-    except ValueError as error:
-        raise AttentionError(
-            f"fertilities of shape {np.shape(fertilities)} do not fit [batch, source] = "
-            f"{usable.shape}"
-        ) from error
+    values = np.broadcast_to(np.asarray(fertilities, dtype=np.float64), usable.shape)
     bounds = np.where(usable, values, 0.0)
     bad = ~(bounds >= 0)
     if bad.any():
         row, word = (int(i) for i in np.argwhere(bad)[0])
         raise AttentionError(
-            f"row {row}: fertility {bounds[row, word]} of word {word}; it must be 0 or more", (row,)
+            f"row {row}: fertility {bounds[row, word]} of word {word}; it must be 0 or more"
         )
     return bounds
 
@@ -269,14 +263,8 @@ class AttentionStep:
             raise AttentionError(f"{what} needs fertilities")
         # Padding may hold anything, even NaN; zeros keep it out of all sums.
         states = np.where(usable[:, :, None], states, 0)
-        try:
-            keys = self.score.keys(states)
-        except ValueError as error:
-            raise AttentionError(
-                f"a memory of shape {states.shape} does not fit the score: {error}"
-            ) from error
         bounds = None if fertilities is None else _checked_fertilities(fertilities, usable)
-        return AttentionSource(states, keys, usable, bounds)
+        return AttentionSource(states, self.score.keys(states), usable, bounds)
 
     def start(self, source: AttentionSource) -> AttentionState:
         """The state before the first step: no attention yet."""
@@ -376,11 +364,8 @@ class AttentionStep:
             d_fertilities = np.where(moves, d_credit, 0.0)
             d_before = d_before - d_fertilities
         part = self.score.vjp(d_scores, query, source.keys, source.memory, state.cumulative)
-        if part.cumulative is not None:
-            d_before = d_before + part.cumulative
-        d_memory = result.attention[:, :, None] * d_context[:, None, :]
-        if part.memory is not None:
-            d_memory = d_memory + part.memory
+        d_before = d_before + part.cumulative
+        d_memory = result.attention[:, :, None] * d_context[:, None, :] + part.memory
         return StepGradients(
             part.query, part.keys, d_memory, d_before, d_fertilities, part.parameters
         )

@@ -191,9 +191,6 @@ def _as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.floa
     return array.astype(np.float64)
 
 
-_NESTED = re.compile(r"\s*\[\s*[\[\]]")
-
-
 @contextmanager
 def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
     """Open the arrays of an ``.npz``, or the one of an ``.npy``; each is read on access.
@@ -253,7 +250,7 @@ def _read_archive(dump: Dump) -> Iterator[RawMap]:
 
 
 def _is_nested(dump: Dump) -> bool:
-    return bool(_NESTED.match("".join(dump.probe[:2])))
+    return bool(re.match(r"\s*\[\s*[\[\]]", "".join(dump.probe[:2])))
 
 
 def _read_nested(dump: Dump) -> Iterator[RawMap]:

@@ -195,19 +195,25 @@ def to_canonical(
             changes["matrix"] = unchanged.matrix.T
         raw = replace(unchanged, chosen=choice or unchanged.chosen, **changes)
         try:
-            yield _from_links(raw, level) if raw.matrix is None else _from_matrix(raw, level)
+            if raw.matrix is None:
+                yield _from_links(raw, level)
+            else:
+                yield _from_matrix(raw, raw.matrix, level)
         except UnclearMapsError as error:
             raise UnclearMapsError(f"{raw.where}: {error}{hint}", error.options) from error
         except DataError as error:
             raise DataError(f"{raw.where}: {error}") from error
 
 
-def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
+def _from_matrix(raw: RawMap, matrix: Weights, level: Level) -> AttentionMap:
     """A matrix target × source with its tokens; the texts show where EOS is."""
-    assert raw.matrix is not None
-    raw = _without_pads(raw)
-    assert raw.matrix is not None
-    matrix = _without_empty_rows(raw.matrix, raw.hypothesis, raw.stacked)
+    for axis, (side, flag) in enumerate((("hypothesis", "tgt_eos"), ("source", "src_eos"))):
+        tokens = getattr(raw, side)
+        if tokens is not None and not PAD_TOKENS.isdisjoint(tokens):
+            matrix, words = without_padding(matrix, tokens, axis)
+            changes: dict[str, Any] = {side: words, flag: None}
+            raw = replace(raw, **changes)
+    matrix = _without_empty_rows(matrix, raw.hypothesis, raw.stacked)
     matrix = _without_empty_rows(matrix.T, raw.source, raw.stacked).T
     rows, columns = matrix.shape
     tgt_eos = _last_is_eos(rows, raw.hypothesis, raw.tgt_eos)
@@ -239,19 +245,6 @@ def _from_matrix(raw: RawMap, level: Level) -> AttentionMap:
         hard=raw.hard,
         chosen=raw.chosen,
     )
-
-
-def _without_pads(raw: RawMap) -> RawMap:
-    """A map without the padding that its tokens name; then the texts tell where EOS is."""
-    changes: dict[str, Any] = {}
-    matrix = raw.matrix
-    assert matrix is not None
-    for axis, (side, flag) in enumerate((("hypothesis", "tgt_eos"), ("source", "src_eos"))):
-        tokens = getattr(raw, side)
-        if tokens is not None and not PAD_TOKENS.isdisjoint(tokens):
-            matrix, words = without_padding(matrix, tokens, axis)
-            changes |= {side: words, flag: None}
-    return replace(raw, matrix=matrix, **changes)
 
 
 def _without_empty_rows(matrix: Weights, tokens: Sequence[str] | None, stacked: bool) -> Weights:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from coverage_eval.core.errors import CorpusWarning, DataError, check_encodable
 from coverage_eval.core.tokenizers import PAD_TOKENS
@@ -69,7 +69,8 @@ class AttentionMap:
 
     Attributes:
         weights: ``[T, S]`` float64 in [0, 1], with the EOS row and column where flagged; any
-            array-like of that shape may be given. T or S may be 0.
+            array-like of that shape may be given, and what rounding moved outside [0, 1] is
+            clipped. T or S may be 0.
         source: S tokens, the EOS token included, or None if unknown.
         hypothesis: T tokens, the EOS token included, or None if unknown.
         tgt_eos: Whether the last row is the end of sentence rather than a word.
@@ -94,8 +95,20 @@ class AttentionMap:
     chosen: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        self.weights = checked_weights(self.weights)
-        rows, columns = self.weights.shape
+        array = checked_array(self.weights, "attention", np.float64)
+        if array.ndim != 2:
+            raise DataError(
+                f"attention has {array.ndim} dimensions; it must have 2, target × source"
+            )
+        wrong = ~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            raise DataError(
+                f"attention has {array[row, column]} in row {row + 1}, column {column + 1}; "
+                "weights are from 0 to 1"
+            )
+        self.weights = np.clip(array, 0.0, 1.0, out=array)
+        rows, columns = array.shape
         check_size(rows, columns)
         sides = (("hypothesis", self.hypothesis, rows, "rows"),
                  ("source", self.source, columns, "columns"))  # fmt: skip
@@ -111,10 +124,6 @@ class AttentionMap:
                     f"but {len(tokens)} {name} tokens are given"
                 )
             setattr(self, name, tuple(tokens))
-        if (self.tgt_eos and rows == 0) or (self.src_eos and columns == 0):
-            raise DataError(f"attention of {rows} × {columns} has no entry that could be EOS")
-        if self.level not in LEVELS:
-            raise DataError(f"level {self.level!r} is not one of {', '.join(LEVELS)}")
 
     def __repr__(self) -> str:
         target, source = self.weights.shape
@@ -167,25 +176,6 @@ def checked_array(value: Any, where: str, dtype: type[np.float64] | None = None)
         return np.array(value, dtype)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"{where} is not a rectangle of numbers ({error})") from error
-
-
-def checked_weights(weights: ArrayLike) -> Weights:
-    """Attention weights as float64; entries that rounding moved outside [0, 1] are clipped.
-
-    Raises:
-        DataError: Not numbers, not two-dimensional, or an entry outside [0, 1] beyond rounding.
-    """
-    array = checked_array(weights, "attention", np.float64)
-    if array.ndim != 2:
-        raise DataError(f"attention has {array.ndim} dimensions; it must have 2, target × source")
-    wrong = ~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DataError(
-            f"attention has {array[row, column]} in row {row + 1}, column {column + 1}; "
-            "weights are from 0 to 1"
-        )
-    return np.clip(array, 0.0, 1.0, out=array)
 
 
 def without_padding(

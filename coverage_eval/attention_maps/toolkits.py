@@ -84,9 +84,7 @@ def read_fairseq(dump: Dump) -> Iterator[RawMap]:
             # An n-best list repeats the id, with the best first.
             lines[kind].setdefault(int(identity), (where, content))
     alignments, sources, hypotheses = lines.values()
-    first = int(
-        0 not in alignments and 1 in alignments
-    )  # fairseq counts from 0, its scripts from 1
+    first = int(0 not in alignments and 1 in alignments)  # its scripts count from 1
     missing = set(range(first, first + len(alignments))) - alignments.keys()
     if missing:
         raise DataError(

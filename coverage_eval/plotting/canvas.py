@@ -9,20 +9,14 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import (
-    FontProperties,
-    findfont,
-    findSystemFonts,
-    fontManager,
-    get_font,
-)
+from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, fontManager, get_font
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Affine2DBase, ScaledTranslation, blended_transform_factory
 from numpy.typing import ArrayLike, NDArray
@@ -76,8 +70,8 @@ def new_axes(width: float, height: float) -> Axes:
     return new_figure(width * scale, height * scale).add_subplot()
 
 
-def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
-    """Return the present length of an axis in inches; cells of equal sides shorten it."""
+def axis_length(ax: Axes, axis: str) -> float:
+    """Return the present length of axis ``x`` or ``y`` in inches; square cells shorten it."""
     ax.apply_aspect()
     box = ax.get_position()
     width, height = ax.figure.figure.get_size_inches()
@@ -125,16 +119,13 @@ def _families_with(characters: str) -> tuple[str, ...]:
     """
     missing = set(characters)
     found: list[str] = []
-    for is_last in (False, True):
-        for entry in sorted(fontManager.ttflist, key=_preference):
-            if not missing:
-                return tuple(found)
-            left = _missing(entry.fname, missing)
-            if left != missing and "Last Resort" not in entry.name:
-                found.append(entry.name)
-                missing = left
-        if not is_last:
-            _add_new_fonts()
+    if missing:
+        _add_new_fonts()
+    for entry in sorted(fontManager.ttflist, key=_preference):
+        left = _missing(entry.fname, missing) if missing else missing
+        if left != missing and "Last Resort" not in entry.name:
+            found.append(entry.name)
+            missing = left
     return tuple(found)
 
 

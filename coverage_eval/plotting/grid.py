@@ -10,10 +10,8 @@ from itertools import chain
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.gridspec import GridSpec
 from numpy.typing import NDArray
 
-from coverage_eval.core.errors import DataError
 from coverage_eval.plotting import canvas
 from coverage_eval.plotting.word_marks import label_room
 
@@ -29,7 +27,6 @@ class Grid:
     Attributes:
         axes: as large as they will be.
         columns: how many stand in a row.
-        places: of the Axes.
         maps: all of a row, and all of a column.
         size: about that of the figure, with all that will stand around the maps.
         width: that of the figure, if it was given.
@@ -37,7 +34,6 @@ class Grid:
 
     axes: list[Axes]
     columns: int
-    places: GridSpec
     maps: NDArray[np.float64]
     size: NDArray[np.float64]
     width: float | None
@@ -46,17 +42,14 @@ class Grid:
         """Make the figure as large as what was drawn: only a layout tells how large labels are."""
         figure = self.axes[0].figure.figure
         figure.set_size_inches(*self.size)
-        self.places.update(left=None, right=None, bottom=None, top=None, wspace=None, hspace=None)
+        figure.set_layout_engine("constrained", wspace=0, hspace=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of glyphs, which are said when the figure is saved
             with canvas.single_glyph_warning():
                 figure.draw_without_rendering()
-        row, column = self.axes[: self.columns], self.axes[:: self.columns]
-        shares = (
-            sum(ax.get_position().width for ax in row),
-            sum(ax.get_position().height for ax in column),
-        )
-        width, height = self.size * np.subtract(1, shares) + self.maps
+        across = sum(ax.get_position().width for ax in self.axes[: self.columns])
+        down = sum(ax.get_position().height for ax in self.axes[:: self.columns])
+        width, height = self.size * (1 - across, 1 - down) + self.maps
         figure.set_size_inches(self.width or width, height)
 
 
@@ -105,9 +98,6 @@ def new_grid(
         bar: inches to keep free on the right of all maps.
         shared: whether words are at the edges of the grid only, not at each map.
         width: of the figure, in inches; by default what the words need, up to a limit.
-
-    Raises:
-        DataError: the width has no room for maps.
     """
     lengths = [max(len(words), 1) for words in hypotheses]
     high, wide = max(len(source), 1), max(lengths)
@@ -139,28 +129,24 @@ def new_grid(
     # Texts are fitted to Axes that fill a figure of their size; then it grows.
     maps = room.cells(number) * cell
     figure = canvas.new_figure(*maps)
-    figure.set_layout_engine("constrained", wspace=0, hspace=0)
-    places = figure.add_gridspec(
-        room.rows(number), number, left=0, right=1, bottom=0, top=1, wspace=0, hspace=0,
-        width_ratios=lengths if room.rows(number) == 1 else None,
-    )  # fmt: skip
+    figure.set_layout_engine(None)
+    figure.subplots_adjust(left=0, right=1, bottom=0, top=1, wspace=0, hspace=0)
+    ratios = lengths if room.rows(number) == 1 else None
+    places = figure.add_gridspec(room.rows(number), number, width_ratios=ratios)
     axes = [figure.add_subplot(places[divmod(k, number)]) for k in range(len(lengths))]
-    return Grid(axes, number, places, maps, room.figure(number, cell), width)
+    return Grid(axes, number, maps, room.figure(number, cell), width)
 
 
 def _in_a_row(room: _Room, numbers: Sequence[int], width: float) -> int:
-    """Choose how many maps stand in a row; rows are full, or nearly so.
-
-    Raises:
-        DataError: what stands around the maps needs all of the width.
-    """
+    """Choose how many maps stand in a row; rows are full, or nearly so."""
     low = [number for number in numbers if room.figure(number)[1] <= _TALLEST] or numbers[-1:]
     fitting = [number for number in low if room.figure(number)[0] <= width]
     if fitting:
         return room.rows(room.rows(fitting[-1])) if len(numbers) > 1 else fitting[-1]
     needed = math.ceil(10 * room.figure(low[0])[0]) / 10
-    advice = f"give width={needed:g}, or set a smaller matplotlib.rcParams['font.size']"
-    if room.around[0] + low[0] * room.each[0] >= width:
-        raise DataError(f"{width:g} inches are too little for attention maps: {advice}")
-    warnings.warn(f"not all words have a label in {width:g} inches: {advice}", stacklevel=6)
+    warnings.warn(
+        f"not all words have a label in {width:g} inches: give width={needed:g}, or set a smaller "
+        "matplotlib.rcParams['font.size']",
+        stacklevel=6,
+    )
     return low[0]

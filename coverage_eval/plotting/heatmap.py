@@ -94,14 +94,14 @@ def attention_heatmap(
         has some of the characters.
 
     Raises:
-        DataError: shapes and texts disagree, an entry is no weight, the scale or the colour map
-            does not exist or has white for some weights, or ``width`` leaves a map no room.
+        DataError: shapes and texts disagree, an entry is no weight, or the scale or the colour map
+            does not exist or has white for some weights.
         TypeError: weights without words; Axes, marks or a margin for a grid.
 
     Warns:
         CorpusWarning: rows of the weights, those of hypothesis words, do not sum to 1.
         UserWarning: words have no label for want of room; the message says how wide the figure, or
-            how large the given Axes, must be.
+            how large the given Axes, must be. (:class:`ValueError` if no cell has room.)
     """
     weights, source, hypothesis = _with_words(attention, source, hypothesis, most_dimensions=4)
     warn_of_row_sums("attention", _as_maps(attention, weights), stacklevel=4)

@@ -23,30 +23,14 @@ ENDINGS = tuple(_DATES)
 """File name endings that a figure can have."""
 
 
-def checked_ending(path: str | os.PathLike[str]) -> str:
-    """The ending of a picture's file name, in lower case.
-
-    Raises:
-        DataError: It is not one of :data:`ENDINGS`.
-    """
-    ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
-        raise DataError(
-            f"{os.fspath(path)}: name a file that ends in {', '.join(ENDINGS)}; the ending decides "
-            "its format"
-        )
-    return ending
-
-
 def save_figure(
-    picture: Figure | Axes, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
+    picture: Figure | Axes, path: str | os.PathLike[str], *, tight: bool = False
 ) -> None:
     """Write a figure as PNG, SVG or PDF, by the file name's ending.
 
     Args:
         picture: The figure, or one of its Axes.
         path: The file.
-        dpi: Dots per inch of PNG.
         tight: Cut off empty margins.
 
     Raises:
@@ -54,7 +38,12 @@ def save_figure(
     """
     import matplotlib as mpl
 
-    ending = checked_ending(path)
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise DataError(
+            f"{os.fspath(path)}: name a file that ends in {', '.join(ENDINGS)}; the ending decides "
+            "its format"
+        )
     # Without a salt, SVG numbers its parts at random. Texts stay texts. PDF has TrueType fonts.
     how = mpl.rc_context(
         {"svg.hashsalt": "coverage-eval", "svg.fonttype": "none", "pdf.fonttype": 42}
@@ -63,7 +52,7 @@ def save_figure(
         picture.figure.figure.savefig(
             temporary,
             format=ending[1:],
-            dpi=dpi,
+            dpi=150,
             metadata=_DATES[ending],
             bbox_inches="tight" if tight else None,
         )

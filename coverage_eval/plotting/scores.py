@@ -52,13 +52,15 @@ def plot_differences(
     """
     if baseline not in names or len(names) < 2:
         raise DataError(f"baseline {baseline!r} and another system are needed")
-    tables = _tables(
-        (len(labels), len(names)),
-        differences=differences, lows=lows, highs=highs, significant=significant,
-    )  # fmt: skip
+    shape = (len(labels), len(names))
+    given = {"differences": differences, "lows": lows, "highs": highs, "significant": significant}
+    tables = [
+        np.full(shape, np.nan) if values is None else canvas.shaped(values, shape, what)
+        for what, values in given.items()
+    ]
     others = [number for number, name in enumerate(names) if name != baseline]
     others.sort(key=lambda number: -np.nan_to_num(tables[0][0, number]))
-    given = axes
+    is_new = axes is None
     axes = _panels(
         labels, [names[number] for number in others], axes, f"difference from {baseline}"
     )
@@ -69,7 +71,7 @@ def plot_differences(
     figure, ax = axes[0].figure.figure, axes[-1]
     room = float(ax.get_position().x1 * figure.get_size_inches()[0])
     text = canvas.wrapped(_explanation(stars, baseline), room, "font.size")
-    if given is None:
+    if is_new:
         style = {"fontsize": mpl.rcParams["font.size"], **canvas.plain_text(text)}
         figure.supxlabel(text, x=0.99, ha="right", **style)
     else:
@@ -106,30 +108,12 @@ def _draw_panel(
     ax.spines["left"].set_visible(False)
 
 
-def _tables(shape: tuple[int, int], **tables: ArrayLike | None) -> list[NDArray[np.float64]]:
-    """Return the tables ``[metrics, systems]`` as arrays, one of NaN in place of None.
-
-    Raises:
-        DataError: One has another shape.
-    """
-    return [
-        np.full(shape, np.nan) if values is None else canvas.shaped(values, shape, what)
-        for what, values in tables.items()
-    ]
-
-
 def _panels(
     labels: Sequence[str], names: Sequence[str], axes: Sequence[Axes] | None, unit: str
 ) -> list[Axes]:
-    """Return titled Axes with a row for each name, of a new figure if there are none.
-
-    Raises:
-        DataError: There are other numbers of Axes and labels.
-    """
-    count = len(labels)
-    if count == 0 or (axes is not None and len(axes) != count):
-        raise DataError(f"{0 if axes is None else len(axes)} Axes for {count} metrics")
+    """Return titled Axes with a row for each name, of a new figure if there are none."""
     if axes is None:
+        count = len(labels)
         lines = -(-count // _ACROSS)
         columns = -(-count // lines)  # lines of panels are full, or nearly so
         em = canvas.font_size("font.size") / 72

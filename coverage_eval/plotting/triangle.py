@@ -119,10 +119,9 @@ def _distributions(points: ArrayLike | None) -> NDArray[np.float64]:
 def _draw_triangle(ax: Axes, corners: NDArray[np.float64], words: Sequence[str]) -> None:
     """Draw the outline of the simplex, with a word at each corner."""
     ax.fill(*corners.T, fill=False, edgecolor=canvas.INK, linewidth=1.0, gid="simplex")
-    style: dict[str, Any] = {"gid": "word"}
-    write(ax, words[0], corners[0], (-5, -4), ha="right", va="top", **style)
-    write(ax, words[1], corners[1], (5, -4), ha="left", va="top", **style)
-    write(ax, words[2], corners[2], (0, 7), va="bottom", **style)
+    write(ax, words[0], corners[0], (-5, -4), ha="right", va="top", gid="word")
+    write(ax, words[1], corners[1], (5, -4), ha="left", va="top", gid="word")
+    write(ax, words[2], corners[2], (0, 7), va="bottom", gid="word")
 
 
 def _fit_frame(ax: Axes, points: NDArray[np.float64], *, room: float) -> None:
@@ -163,12 +162,8 @@ def simplex_figure1(
     Warns:
         UserWarning: ``width`` is too small for texts in the size of ``rcParams["font.size"]``.
     """
-    rows = np.atleast_2d(np.asarray(scores, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] != 3:
-        raise DataError(f"scores have shape {rows.shape}, but (steps, 3) is needed")
+    rows = _rows_of_three(scores, "scores")
     total = checked_bounds(fertilities, 3, "fertilities")
-    if (total < 0).any():
-        raise DataError(f"fertilities must not be negative: {format_point(total)}")
     labels = [
         f"step {t}\nz = {format_point(row).replace('-', '−')}"
         for t, row in enumerate(rows, start=1)
@@ -241,30 +236,22 @@ def _draw_cumulative(
 
 
 @drawing
-def transformation_curves(
-    *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None
-) -> Axes:
-    """Draw α₁ of all transformations of the scores (t, 0), for t from −limit to limit.
+def transformation_curves(*, ax: Axes | None = None) -> Axes:
+    """Draw α₁ of all transformations of the scores (t, 0), for t from −3 to 3.
 
     Softmax never reaches 0 or 1; sparsemax is linear and does, at t = −1 and 1 (Martins and
-    Astudillo 2016, Figure 1). With the bounds u = (bound, 1), the two constrained transformations
+    Astudillo 2016, Figure 1). With the bounds u = (0.7, 1), the two constrained transformations
     give the same curves cut off at the bound, because the other word takes the rest.
 
     Args:
-        bound: the first word's upper bound, between 0 and 1.
-        limit: the largest t.
         ax: where to draw; a new figure if None.
 
     Returns:
         The Axes; its lines are labelled with the transformations' names.
-
-    Raises:
-        DataError: the bound is not between 0 and 1.
     """
-    if not 0 <= bound <= 1:
-        raise DataError(f"bound {bound:g} is not between 0 and 1")
     ax = new_axes(5.6, 3.0) if ax is None else ax
-    t = np.linspace(-limit, limit, 1201)
+    bound = 0.7
+    t = np.linspace(-3, 3, 1201)
     scores = np.column_stack([t, np.zeros_like(t)])
     bounds = np.array([bound, 1.0])
     curves = {False: 0, True: 0}
@@ -281,7 +268,7 @@ def transformation_curves(
         curves[wide] += 1
     style: dict[str, Any] = {"color": canvas.BOUND, "linestyle": "--", "linewidth": 1.2}
     ax.axhline(bound, label=f"bound {bound:g}", zorder=1, gid="bound", **style)
-    ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03))
+    ax.set(xlim=(-3, 3), ylim=(-0.03, 1.03))
     ax.set(xlabel="score t of the first word; the second has 0", ylabel="attention to the first")
     ax.set_title("attention transformations of two words")
     ax.spines[["top", "right"]].set_visible(False)
@@ -317,7 +304,7 @@ def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None
 def _draw_regions(ax: Axes, bounds: NDArray[np.float64], words: Sequence[str]) -> None:
     """Fill each region with a pastel: one word's own hue, or the mean of those of several words."""
     hues = np.array([(0.62, 0.79, 0.91), (0.99, 0.75, 0.55), (0.68, 0.86, 0.65)])
-    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A"}
+    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A", "gid": "support", "zorder": 2}
     named = set()
     for region in support_regions(bounds):
         support = [word for word in range(3) if region.support[word]]
@@ -327,7 +314,7 @@ def _draw_regions(ax: Axes, bounds: NDArray[np.float64], words: Sequence[str]) -
         if region.support not in named:
             named.add(region.support)
             text = "all" if len(support) == 3 else "{" + ", ".join(words[w] for w in support) + "}"
-            write(ax, text, region.label_at, (0, 0), zorder=2, clip_on=True, gid="support", **style)
+            write(ax, text, region.label_at, (0, 0), clip_on=True, **style)
 
 
 @dataclass(frozen=True)
@@ -340,7 +327,7 @@ class Region:
         label_at: ``[2]`` a point inside, near the triangle.
     """
 
-    support: tuple[bool, bool, bool]
+    support: tuple[bool, ...]
     outline: NDArray[np.float64]
     label_at: NDArray[np.float64]
 
@@ -422,6 +409,5 @@ def _cone(corner: NDArray[np.float64], start: float, width: float) -> Region:
     return Region(_support(corner), np.vstack([point, point + _FAR * rays]), label)
 
 
-def _support(point: NDArray[np.float64]) -> tuple[bool, bool, bool]:
-    first, second, third = (bool(value > _ROUNDING) for value in point)
-    return first, second, third
+def _support(point: NDArray[np.float64]) -> tuple[bool, ...]:
+    return tuple(bool(value > _ROUNDING) for value in point)

@@ -7,7 +7,7 @@ import unicodedata
 import warnings
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -32,8 +32,8 @@ _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for 
 
 # Line styles differ as well, for readers and printers without colour.
 _MARKS: dict[str, dict[str, Any]] = {
-    "repeated": {"edgecolor": MARK_COLOURS["repeated"], "linestyle": "-"},
-    "dropped": {"edgecolor": MARK_COLOURS["dropped"], "linestyle": (0, (4, 1.5))},
+    kind: {"fill": False, "linewidth": 1.3, "gid": kind, "edgecolor": colour, "linestyle": line}
+    for (kind, colour), line in zip(MARK_COLOURS.items(), ("-", (0, (4, 1.5))), strict=True)
 }
 
 
@@ -65,10 +65,10 @@ def mark_words(
         outside = [position for position in positions if not 0 <= position < len(words)]
         if outside:
             raise DataError(f"{kind} position {outside[0]} is not in 0 to {len(words) - 1}")
-        label_words(ax, "x" if axis == "x" else "y", words, positions, _MARKS[kind]["edgecolor"])
+        label_words(ax, axis, words, positions, MARK_COLOURS[kind])
         _outline(ax, kind, positions, len(source), len(hypothesis))
         if positions:
-            handles.append(Patch(label=meanings[kind], **_mark_style(kind)))
+            handles.append(Patch(label=meanings[kind], **_MARKS[kind]))
     if handles:
         legend = ax.legend(
             handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
@@ -108,11 +108,7 @@ def dropped_positions(coverage: NDArray[np.float64], source: Sequence[str]) -> t
 
 
 def label_words(
-    ax: Axes,
-    axis: Literal["x", "y"],
-    words: Sequence[str],
-    marked: Sequence[int] = (),
-    colour: str = canvas.INK,
+    ax: Axes, axis: str, words: Sequence[str], marked: Sequence[int] = (), colour: str = canvas.INK
 ) -> None:
     """Label positions 0, 1, … of an axis, with its final limits and aspect, with words.
 
@@ -140,7 +136,7 @@ def label_words(
             label.set(color=colour, fontweight="bold")
 
 
-def label_room(axis: Literal["x", "y"], count: int) -> float:
+def label_room(axis: str, count: int) -> float:
     """Inches of a word with which all are labelled, or every fifth of a long sentence."""
     return _line_height(axis) / (1 if count <= MAX_SHORT else _FEW)
 
@@ -148,8 +144,8 @@ def label_room(axis: Literal["x", "y"], count: int) -> float:
 def warn_of_few_labels(ax: Axes, rows: int, columns: int) -> None:
     """Say how large given Axes must be, in inches, if not all words of a map have a label."""
     for axis, side, count in (("x", "wide", columns), ("y", "high", rows)):
-        length = canvas.axis_length(ax, "x" if axis == "x" else "y")
-        needed = count * label_room("x" if axis == "x" else "y", count)
+        length = canvas.axis_length(ax, axis)
+        needed = count * label_room(axis, count)
         if needed > length + 0.01:
             warnings.warn(
                 f"not all words have a label: Axes {length:.1f} inches {side} must be "
@@ -159,7 +155,7 @@ def warn_of_few_labels(ax: Axes, rows: int, columns: int) -> None:
             )
 
 
-def _line_height(axis: Literal["x", "y"]) -> float:
+def _line_height(axis: str) -> float:
     """Inches that a label needs across its direction."""
     return _LINE_HEIGHT * canvas.font_size(f"{axis}tick.labelsize")
 
@@ -196,9 +192,5 @@ def _outline(ax: Axes, kind: str, positions: Sequence[int], rows: int, columns: 
         else:
             start = (-0.5, run[0] - 0.5)
             width, height = columns if across else 0, len(run)
-        style = _mark_style(kind) | ({} if across else {"linewidth": 3.5})
+        style = _MARKS[kind] | ({} if across else {"linewidth": 3.5})
         ax.add_patch(Rectangle(start, width, height, clip_on=False, zorder=3, **style))
-
-
-def _mark_style(kind: str) -> dict[str, Any]:
-    return {"fill": False, "linewidth": 1.3, "gid": kind, **_MARKS[kind]}

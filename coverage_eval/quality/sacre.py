@@ -180,20 +180,15 @@ class BLEU(SacreBLEUMetric):
         sacreBLEU calls that the effective order, and scores sentences so.
         """
         scores = super().scores_of(statistics)
+        of_sentences = copy(self._sacre_metric)
+        setattr(of_sentences, "effective_order", True)  # noqa: B010 (untyped there)
         for index in np.flatnonzero(statistics[:, -1] == 0):
             row = statistics[index].tolist()
-            scores[index] = self._sacre_metric_of_sentences._compute_score_from_stats(row).score
+            scores[index] = of_sentences._compute_score_from_stats(row).score
         return scores
 
     @cached_property
     def _sacre_metric(self) -> SacreMetric:
-        return self._make_metric()
-
-    @cached_property
-    def _sacre_metric_of_sentences(self) -> SacreMetric:
-        return self._make_metric(effective_order=True)
-
-    def _make_metric(self, *, effective_order: bool = False) -> SacreMetric:
         from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
         metric = SacreBLEU(
@@ -201,7 +196,6 @@ class BLEU(SacreBLEUMetric):
             lowercase=self.lowercase,
             smooth_method=self.smooth,
             force=True,
-            effective_order=effective_order,
         )
         metric.tokenizer = sacre_tokenizer(self.tokenize)  # checks split the same texts
         return metric

@@ -293,15 +293,17 @@ def find_copies(tokens: Sequence[str], others: Iterable[Sequence[str]]) -> Loop 
             without any, nothing is found.
     """
     words = _words(tokens)
-    period = _whole_period(words)
-    if not period or _is_row(words):
+    if not words or words[0] not in words[1 : len(words) // 2 + 1]:  # nearly all texts
+        return None
+    copies = _whole_copies(words, 1, 0.5)
+    if copies is None or len(words) % copies.period or _is_row(words):
         return None
     known = list(others)
     if not known or any(map(_says_twice, known)):
         return None
-    if period < MIN_UNSPACED_PATTERN and re.search(f"[{UNSPACED}]", "".join(words)):
+    if copies.period < MIN_UNSPACED_PATTERN and re.search(f"[{UNSPACED}]", "".join(words)):
         return None
-    start = [place for place, token in enumerate(tokens) if token[0].isalnum()][period]
+    start = [place for place, token in enumerate(tokens) if token[0].isalnum()][copies.period]
     return Loop(start, 0, len(tokens))
 
 
@@ -317,14 +319,6 @@ def _says_twice(tokens: Sequence[str]) -> bool:
 
 def _words(tokens: Sequence[str]) -> list[str]:
     return [token.lower() for token in tokens if token[:1].isalnum()]
-
-
-def _whole_period(words: Sequence[Hashable]) -> int:
-    """The words of which a text is two or more copies; 0 if it is none."""
-    if len(words) < 2 or words[0] not in words[1 : len(words) // 2 + 1]:  # nearly all texts
-        return 0
-    period = len(words) - _common_ends(words)[-1]
-    return period if period < len(words) and len(words) % period == 0 else 0
 
 
 def _explains(other: Sequence[str], loop: Loop) -> bool:

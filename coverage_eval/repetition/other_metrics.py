@@ -6,7 +6,7 @@ import zlib
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, ClassVar
 
@@ -112,16 +112,6 @@ class Shortfall(FixedMetric):
         return np.array(counts, dtype=np.float64).swapaxes(0, 1)
 
 
-def count_ngrams(tokens: Sequence[str], n: int) -> tuple[int, int]:
-    """The number of different n-grams of a segment, and the number of n-grams.
-
-    >>> count_ngrams(["a", "b", "a", "b"], 2)
-    (2, 3)
-    """
-    grams = find_ngrams(tokens, n)
-    return len(set(grams)), len(grams)
-
-
 @dataclass(frozen=True)
 class SeqRep(SegmentRatio):
     """seq-rep-n: mean over segments of 1 − |different n-grams| / |n-grams|, in percent.
@@ -143,8 +133,8 @@ class SeqRep(SegmentRatio):
 
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """The repeated share of one segment's n-grams, and 1."""
-        unique, total = count_ngrams(hypothesis, self.n)
-        return (1 - unique / total if total else 0.0), 1
+        ngrams = find_ngrams(hypothesis, self.n)
+        return (1 - len(set(ngrams)) / len(ngrams) if ngrams else 0.0), 1
 
 
 @dataclass(frozen=True)
@@ -156,12 +146,7 @@ class TailLoop(SegmentRatio):
     source or a reference has, too.
     """
 
-    presentation: ClassVar[Presentation] = Presentation(
-        "tail-loop",
-        higher_is_better=False,
-        more_errors="repeats more",
-        undefined="no hypothesis is long enough for this figure",
-    )
+    presentation: ClassVar[Presentation] = replace(SeqRep.presentation, name="tail-loop")
     one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     counts_words: ClassVar[bool] = False  # it finds loops in text that is not split, too
 
@@ -182,12 +167,7 @@ class TNG(SegmentRatio):
     n: int = 4
     t: int = 2
 
-    presentation: ClassVar[Presentation] = Presentation(
-        "TNG",
-        higher_is_better=False,
-        more_errors="repeats more",
-        undefined="no hypothesis is long enough for this figure",
-    )
+    presentation: ClassVar[Presentation] = replace(SeqRep.presentation, name="TNG")
     one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0)  # a segment
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
 
@@ -210,11 +190,8 @@ class CompressionRatio(SegmentRatio):
     ``compression_ratio`` with which OpenAI's Whisper (Radford et al. 2022) finds looping output.
     """
 
-    presentation: ClassVar[Presentation] = Presentation(
-        "compression",
-        higher_is_better=False,
-        more_errors="repeats more",
-        undefined="there is no segment",
+    presentation: ClassVar[Presentation] = replace(
+        SeqRep.presentation, name="compression", undefined="there is no segment"
     )
     factor: ClassVar[float] = 1.0
 

@@ -203,10 +203,8 @@ class REP(TokenMetric):
         first = words.spans[starts[0] : starts[0] + length - skipped]
         times, counts = f"{item.times}x", {"hypothesis": item.times}
         if allowed_by := self.presentation.kinds[0].allowed_by:
-            times, counts[allowed_by] = (
-                f"{times}, {item.allowed}x in the {allowed_by}",
-                item.allowed,
-            )
+            times += f", {item.allowed}x in the {allowed_by}"
+            counts[allowed_by] = item.allowed
         label = f"{ngram} ({times}) at {','.join(str(start + 1) for start in starts)}"
         for start in starts[item.allowed - item.times :]:
             detail = {"ngram": ngram, "ngram_start": words.spans[start][0], **counts}
@@ -244,13 +242,12 @@ def _exceeding(
         min_count: How often the hypothesis has one at least.
     """
     allowed = [Counter(of_text) for of_text in expected]
-    repetitions = []
-    for ngram, count in Counter(ngrams).items():
-        if count >= min_count:
-            max_count = max((counts[ngram] for counts in allowed), default=0)
-            if count > max_count:
-                repetitions.append(_Repetition(kind, ngram, count, max_count))
-    return repetitions
+    found = (
+        _Repetition(kind, ngram, count, max((counts[ngram] for counts in allowed), default=0))
+        for ngram, count in Counter(ngrams).items()
+        if count >= min_count
+    )
+    return [item for item in found if item.times > item.allowed]
 
 
 def _with_starts(

@@ -127,7 +127,7 @@ class FertilityAttention(nn.Module):
         dtype: torch.dtype,
         steps: Tensor | int | None,
     ) -> Tensor | None:
-        """``[B, S]`` checked fertilities, 0 at padding; None if there are none.
+        """``[B, S]`` checked fertilities in at least float32, 0 at padding; None if there are none.
 
         Raises:
             AttentionError: missing, of a shape that does not fit, NaN or negative.
@@ -138,7 +138,8 @@ class FertilityAttention(nn.Module):
                 return None
             what = "the exhaustion strategy" if self.exhaustion else self.transformation
             raise AttentionError(f"{what} needs fertilities")
-        values = torch.as_tensor(fertilities, dtype=dtype, device=usable.device)
+        wide = torch.promote_types(dtype, torch.float32)
+        values = torch.as_tensor(fertilities, dtype=wide, device=usable.device)
         rows, words = usable.shape
         sizes = zip(values.shape, usable.shape, strict=False)
         if values.dim() not in (0, 2) or any(size not in (1, wanted) for size, wanted in sizes):
@@ -155,7 +156,7 @@ class FertilityAttention(nn.Module):
             row, word = (int(index) for index in undefined.nonzero()[0])
             value = float(values.expand(rows, words)[row, word])
             raise AttentionError(
-                f"row {row}: fertility {value:g} of word {word}; it must be 0 or more", (row,)
+                f"row {row}: fertility {value:g} of word {word}; it must be 0 or more"
             )
         if self.transformation in _BOUNDED and not self.has_sink:
             self._check_room(bounds, steps)
@@ -173,16 +174,19 @@ class FertilityAttention(nn.Module):
         if steps is None:
             raise InfeasibleBoundsError(
                 f"row {row}: the fertilities sum to {total:g}, but the number of steps is unknown: "
-                "give steps=, or add a sink (sink=True, or an infinite fertility)",
-                (row,),
+                "give steps=, or add a sink (sink=True, or an infinite fertility)"
             )
         wanted = int(steps[row]) if isinstance(steps, Tensor) and steps.dim() else int(steps)
         raise InfeasibleBoundsError(
             f"row {row}: fertilities that sum to {total:g} are too few for {wanted} steps"
             + (f", as are those of {len(rows) - 1} other rows" if len(rows) > 1 else "")
-            + ": add a sink (sink=True), or raise them",
-            (row,),
+            + ": add a sink (sink=True), or raise them"
         )
+
+    def start(self, source: Source) -> Tensor:
+        """``[B, S]``, or ``[B, H, S]`` of heads: the attention before the first step, zeros."""
+        wide = torch.promote_types(source.memory.dtype, torch.float32)
+        return torch.zeros(source.memory.shape[:-1], dtype=wide, device=source.memory.device)
 
     def attend(
         self, scores: Tensor, source: Source, cumulative: Tensor, active: Tensor | None = None
@@ -300,8 +304,7 @@ class ConstrainedAttention(FertilityAttention):
                 :func:`infeasible_rows` finds all.
         """
         usable = self.usable(memory, mask)
-        wide = torch.promote_types(memory.dtype, torch.float32)
-        bounds = self.bounds(fertilities, usable, wide, steps)
+        bounds = self.bounds(fertilities, usable, memory.dtype, steps)
         if mask is not None:
             memory = memory.masked_fill(~mask[:, :, None], 0)
         if self.sink is not None:
@@ -309,11 +312,6 @@ class ConstrainedAttention(FertilityAttention):
             memory = torch.cat([memory, state], 1)
             usable, bounds = with_sink(usable, bounds)
         return Source(memory, self.scorer.keys(memory), usable, bounds)
-
-    def start(self, source: Source) -> Tensor:
-        """``[B, S]`` the cumulative attention before the first step: zeros."""
-        wide = torch.promote_types(source.memory.dtype, torch.float32)
-        return torch.zeros(source.mask.shape, dtype=wide, device=source.mask.device)
 
     def forward(
         self, query: Tensor, source: Source, cumulative: Tensor, active: Tensor | None = None

@@ -144,9 +144,8 @@ class MultiheadConstrainedAttention(FertilityAttention):
         if key_padding_mask is not None:
             key_padding_mask = _bool(key_padding_mask)
         usable = self.usable(key, None if key_padding_mask is None else ~key_padding_mask)
-        wide = torch.promote_types(key.dtype, torch.float32)
         fertilities = self.fertility if fertilities is None else fertilities
-        bounds = self.bounds(fertilities, usable, wide, steps)
+        bounds = self.bounds(fertilities, usable, key.dtype, steps)
         if key_padding_mask is not None:
             key = key.masked_fill(key_padding_mask[:, :, None], 0)
             value = value.masked_fill(key_padding_mask[:, :, None], 0)
@@ -158,11 +157,6 @@ class MultiheadConstrainedAttention(FertilityAttention):
             usable, bounds = with_sink(usable, bounds)
         bounds = None if bounds is None else bounds[:, None]
         return Source(self._heads(values), self._heads(keys), usable[:, None], bounds)
-
-    def start(self, source: Source) -> Tensor:
-        """``[B, H, S]`` the cumulative attention of each head before the first step: zeros."""
-        wide = torch.promote_types(source.keys.dtype, torch.float32)
-        return torch.zeros(source.keys.shape[:3], dtype=wide, device=source.keys.device)
 
     def steps(
         self,
@@ -281,18 +275,16 @@ class MultiheadConstrainedAttention(FertilityAttention):
     ) -> None:
         """Read the parameters of :class:`torch.nn.MultiheadAttention`, too; the sink stays."""
         names = [f"{prefix}{name}_proj" for name in "qkv"]
-        joint = state_dict.pop(f"{prefix}in_proj_weight", None)
-        if joint is not None:
-            for name, part in zip(names, joint.chunk(3), strict=True):
-                state_dict[f"{name}.weight"] = part
+        is_pytorchs = f"{prefix}in_proj_weight" in state_dict or f"{names[0]}_weight" in state_dict
+        for kind in ("weight", "bias"):
+            joint = state_dict.pop(f"{prefix}in_proj_{kind}", None)
+            if joint is not None:
+                for name, part in zip(names, joint.chunk(3), strict=True):
+                    state_dict[f"{name}.{kind}"] = part
         for name in names:
             if f"{name}_weight" in state_dict:
-                state_dict[f"{name}.weight"] = joint = state_dict.pop(f"{name}_weight")
-        bias = state_dict.pop(f"{prefix}in_proj_bias", None)
-        if bias is not None:
-            for name, part in zip(names, bias.chunk(3), strict=True):
-                state_dict[f"{name}.bias"] = part
-        if joint is not None and self.sink_key is not None and self.sink_value is not None:
+                state_dict[f"{name}.weight"] = state_dict.pop(f"{name}_weight")
+        if is_pytorchs and self.sink_key is not None and self.sink_value is not None:
             state_dict.setdefault(f"{prefix}sink_key", self.sink_key.detach())
             state_dict.setdefault(f"{prefix}sink_value", self.sink_value.detach())
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)

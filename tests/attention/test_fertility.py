@@ -19,7 +19,6 @@ def test_values_computed_by_hand():
     assert constant(0, 2).tolist() == []
     assert actual(links, 4).tolist() == [3, 1, 1, 1]
     assert expected([[0.5, 0.5], [0.0, 1.0]]).tolist() == [1.5, 2.0]
-    assert expected([0.25, 0.75], first=0).tolist() == 0.75
 
 
 def test_guided_gives_each_word_its_largest_count_and_unseen_words_1():

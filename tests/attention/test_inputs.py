@@ -92,24 +92,21 @@ def test_empty_batch_and_non_contiguous_input(transform):
 
 @every
 @pytest.mark.parametrize(
-    ("z", "mask", "row", "message"),
+    ("z", "mask", "message"),
     [
-        ([[0.0, 1, 2], [0, np.nan, 2]], None, (1,), "row 1: a score is NaN"),
-        ([[0.0, 1, 2], [0, np.inf, 2]], None, (1,), "row 1: a score is +inf"),
-        ([[[0.0, 1, 2], [-np.inf] * 3]], None, (0, 1), r"row \(0, 1\): every position is masked"),
-        ([0.0, 1, 2], [False] * 3, (), "^every position is masked"),
-        ([], None, (), "no positions"),
-        (1.0, None, (), "axis -1 does not exist"),
-        (["a"], None, (), "real numbers"),
-        ([1j], None, (), "real numbers"),
-        ([[1], [1, 2]], None, (), "rectangular"),
-        ([1.0, 2, 3], [True, False], (), r"do not fit together: .*\(2,\)"),
+        ([[0.0, 1, 2], [0, np.nan, 2]], None, "row 1: a score is NaN"),
+        ([[0.0, 1, 2], [0, np.inf, 2]], None, "row 1: a score is +inf"),
+        ([[[0.0, 1, 2], [-np.inf] * 3]], None, r"row \(0, 1\): every position is masked"),
+        ([0.0, 1, 2], [False] * 3, "^every position is masked"),
+        ([], None, "no positions"),
+        (1.0, None, "axis -1 does not exist"),
+        (["a"], None, "real numbers"),
+        ([1j], None, "real numbers"),
     ],
 )
-def test_errors_name_the_row(transform, z, mask, row, message):
+def test_errors_name_the_row(transform, z, mask, message):
     with pytest.raises(AttentionError, match=message.replace("+", r"\+")) as caught:
         transform(z, mask=mask)
-    assert caught.value.row == row
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, CoverageEvalError)
     assert "\n" not in str(caught.value)
@@ -122,7 +119,6 @@ def test_errors_name_the_row(transform, z, mask, row, message):
         ([[1, 1, 1], [0.2, 0.3, 0.4]], InfeasibleBoundsError, "row 1: the upper bounds sum to 0.9"),
         ([[1, 1, 1], [1, np.nan, 1]], AttentionError, "row 1: an upper bound is NaN"),
         ([[1, 1, 1], [1, -0.25, 1]], AttentionError, "row 1: an upper bound is negative: -0.25"),
-        ([1, 1], AttentionError, "do not fit together"),
         (["x"] * 3, AttentionError, "upper bounds must be .*real numbers"),
     ],
 )

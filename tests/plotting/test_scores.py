@@ -55,7 +55,6 @@ def test_rows_are_sorted_by_the_first_metric_and_keep_their_colours():
         ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "lows has shape"),
         ({"significant": [True]}, "significant has shape"),
         ({"baseline": "Moses"}, "baseline 'Moses' and another system are needed"),
-        ({"axes": []}, "0 Axes for 2 metrics"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(options, message):

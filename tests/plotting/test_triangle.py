@@ -159,7 +159,7 @@ def test_cumulative_attention_is_drawn_against_fertilities(axes):
 
 def test_curves_of_transformations():
     """Softmax is the logistic function, sparsemax linear from −1 to 1, and bounds cut both off."""
-    ax = transformation_curves(bound=0.7)
+    ax = transformation_curves()
     curves = {line.get_label(): line.get_xydata() for line in ax.lines if len(line.get_xdata()) > 2}
     t, share = curves["softmax"].T
     assert np.allclose(share, 1 / (1 + np.exp(-t)))
