@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from coverage_eval.cli.click_options import option, option_group
-from coverage_eval.cli.input_rows import free_names, input_rows, is_column, json_value
+from coverage_eval.cli.input_rows import free_names, input_rows, is_column, plain_value
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.parameters import OutputFile
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.escapes import escape_json
-from coverage_eval.core.formats import csv_record, is_formula
+from coverage_eval.core.formats import csv_record, is_formula, json_line
 from coverage_eval.core.lists import DiskList
 from coverage_eval.core.writing import write_together
 from coverage_eval.outputs.output_errors import OutputError, is_certain
@@ -135,7 +134,7 @@ def record_lines(
     """
     ending, formulas = Path(path).suffix.lower(), 0
     if ending not in {".csv", ".tsv"}:
-        yield from (escape_json(json_value(record)) for record in records)
+        yield from (json_line(plain_value(record)) for record in records)
         return
     write = csv_record if ending == ".csv" else partial(_tsv_record, path)
     yield write(columns)
