@@ -113,20 +113,12 @@ def segment_table(result: Result) -> SegmentTable:
     from coverage_eval.comparison.evidence import segment_lines
 
     ((name, metric),) = result.metrics.items()
-    explanations = result.explanations(name)
-
-    def evidence(index: int) -> Mapping[str, Any]:
-        return explanations[index][0].columns
-
-    def lines(index: int) -> Sequence[str]:
-        return list(segment_lines(result, name, index))
-
     return SegmentTable(
         result.segment_scores(name),
-        LazyRows(evidence, range(result.segments)),
+        LazyRows(lambda systems: systems[0].columns, result.explanations(name)),
         metric.presentation.kinds,
         result.texts,
-        lines,
+        lambda index: list(segment_lines(result, name, index)),
         metric.presentation.segment_unit,
     )
 
@@ -177,13 +169,12 @@ def _worst(corpus: Score, segments: SegmentTable, has_error: Sequence[bool] | No
     if corpus.higher_is_better is not False:
         return sorted(range(len(scores)), key=lambda i: (scores[i] is None, scores[i] or 0.0))
     if has_error is None:
-        has_error = [_has_error(*item) for item in zip(scores, segments.evidence, strict=True)]
+        has_error = [
+            bool(score) or any(isinstance(cell, list) and cell for cell in evidence.values())
+            for score, evidence in zip(scores, segments.evidence, strict=True)
+        ]
     numbers = [i for i, flag in enumerate(has_error) if flag]
     return sorted(numbers, key=lambda i: (scores[i] is None, -(scores[i] or 0.0)))
-
-
-def _has_error(score: float | None, evidence: Mapping[str, Any]) -> bool:
-    return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(score)
 
 
 def _texts_for_people(

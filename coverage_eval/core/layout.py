@@ -373,13 +373,9 @@ def _fit(
         for column, cell in enumerate(row):
             for line, _ in cell:
                 natural[column] = max(natural[column], width_of(line))
+                words[column] = max(words[column], *map(width_of, line.split()), 0)
     if room is None or sum(natural) + gaps <= room:
         return natural
-    for row in _cells(table, columns, lines):
-        for column, cell in enumerate(row):
-            for line, _ in cell:
-                longest = max(map(width_of, line.split()), default=0)
-                words[column] = max(words[column], longest)
     narrowest = [  # a word that is longer than half of the room may be broken
         full if "number" in table.traits[i] else min(full, max(_MIN_WIDTH, min(word, room // 2)))
         for i, full, word in zip(columns, natural, words, strict=True)

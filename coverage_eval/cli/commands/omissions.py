@@ -65,6 +65,8 @@ WORST = 5
 WIDTHS = (36, 30)
 """Characters of marked words and of an output beside them, in 80 columns."""
 
+_MORE = "More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl"
+
 _MAX_NAMED = 20
 """Segments that a closed gate names."""
 
@@ -329,20 +331,14 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
     interval = score.interval
     between = f" (95% interval {interval.low:.2f} to {interval.high:.2f})" if interval else ""
     flags = Table(
-        (),
-        [],
+        ("segment", metric.presentation.kinds[0].singular, "output") if worst else (),
+        [row(index) for index in worst],
         f"{len(bad)} of {len(reasons)} segments are flagged; {score.metric} "
         f"{score.score:.2f}{between}: {result.fitted[name].footnote}",
+        notes=(_MORE,) if worst else (),
         signatures=scores.signatures,
         formats=HUMAN_FORMATS,
     )
-    if worst:
-        flags = replace(
-            flags,
-            header=("segment", metric.presentation.kinds[0].singular, "output"),
-            rows=[row(index) for index in worst],
-            notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",),
-        )
     return replace(report, tables=(flags, replace(scores, formats=ROW_FORMATS | NUMBER_FORMATS)))
 
 
