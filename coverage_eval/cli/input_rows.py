@@ -10,12 +10,6 @@ from coverage_eval.core.batches import Texts
 from coverage_eval.core.tables import ColumnText
 
 
-def is_column(texts: Texts) -> bool:
-    """Whether the only output is a column of a table, not a file of lines."""
-    (output,) = texts.systems.values()
-    return isinstance(output, ColumnText)
-
-
 def input_rows(texts: Texts) -> Iterator[dict[str, Any]]:
     """Each segment's row in the table of the only output; of a file of lines, the texts by name."""
     (output,) = texts.systems.values()

@@ -10,7 +10,6 @@ from typing import Any
 
 from coverage_eval.cli.input_rows import free_names, input_rows, plain_value
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.report import (
@@ -92,10 +91,7 @@ class SegmentTable:
     def _input_rows(self) -> Sequence[dict[str, Any]]:
         """The texts or the user's rows, read when they are first asked for."""
         assert self.texts is not None
-        rows = DiskList(input_rows(self.texts))
-        if len(rows) != len(self.scores):
-            raise DataError(f"the table has {len(rows)} rows, but {len(self.scores)} were scored")
-        return rows
+        return DiskList(input_rows(self.texts))
 
     @cached_property
     def _free_names(self) -> dict[str, str]:
