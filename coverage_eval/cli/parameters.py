@@ -141,16 +141,6 @@ class InputFile(ParamType):
     name = "file"
 
 
-class ModelFile(InputFile):
-    """The name of a model, which is read more than once, so that it is no pipe."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """The name, or a usage error."""
-        if value == "-":
-            raise click.UsageError("the model is read from a file, not from standard input", ctx)
-        return str(value)
-
-
 class OutputFile(ParamType):
     """The name of a file that the command writes; :class:`~.command.Command` checks it.
 

@@ -76,9 +76,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as problem:
         # Errors of writing name no file; an error that names another file is not ours.
         named = problem.filename
-        if named is not None and Path(os.fsdecode(named)).parent != target.parent:
-            raise
-        if isinstance(problem, BrokenPipeError):
+        is_other = named is not None and Path(os.fsdecode(named)).parent != target.parent
+        if is_other or isinstance(problem, BrokenPipeError):
             raise
         raise DataError(f"{path}: cannot be written: {problem.strerror or problem}") from problem
 
@@ -167,9 +166,8 @@ def _mode(path: str | os.PathLike[str]) -> int | None:
         if os.path.basename(path) in {"", os.curdir, os.pardir}:  # noqa: PTH119
             raise DataError(f"{path}: cannot be written: there is no such folder") from None
         return None
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise DataError(f"{path}: cannot be written: {reason}") from problem
+    except OSError as problem:
+        raise DataError(f"{path}: cannot be written: {problem.strerror}") from problem
     if stat.S_ISDIR(mode):
         raise DataError(f"{path}: is a folder; name a file to write")
     return mode
