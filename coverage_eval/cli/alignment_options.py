@@ -7,7 +7,7 @@ from collections.abc import Collection
 import click
 
 from coverage_eval.cli.click_options import Decorator, option, option_group
-from coverage_eval.cli.parameters import ModelFile, TextType
+from coverage_eval.cli.parameters import InputFile, TextType
 from coverage_eval.core.files import Text
 from coverage_eval.core.metric import Metric
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
@@ -17,7 +17,7 @@ source_option = option(
 )
 
 model_option = option(
-    "--model", metavar="FILE", type=ModelFile(),
+    "--model", metavar="FILE", type=InputFile(),
     help="Align with this model, made by 'align train'.",
 )  # fmt: skip
 

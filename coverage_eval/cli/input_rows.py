@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.tables import ColumnText, WrittenNumber
-
-
-def is_column(texts: Texts) -> bool:
-    """Whether the only output is a column of a table, not a file of lines."""
-    (output,) = texts.systems.values()
-    return isinstance(output, ColumnText)
+from coverage_eval.core.tables import ColumnText
 
 
 def input_rows(texts: Texts) -> Iterator[dict[str, Any]]:
@@ -52,22 +45,6 @@ def free_names(names: Iterable[str], ours: Iterable[str]) -> dict[str, str]:
             new = f"input {new}"
         free[name] = new
     return free
-
-
-def json_value(value: Any) -> str:
-    """A value of a user's table as JSON, its numbers as they were written.
-
-    >>> print(json_value({"a": [1, float("nan"), WrittenNumber("1e400")], 2: b"x"}))
-    {"a": [1, null, 1e400], "2": "b'x'"}
-    """
-    if isinstance(value, WrittenNumber):
-        return value.text
-    if isinstance(value, Mapping):
-        fields = (f"{json_value(str(name))}: {json_value(item)}" for name, item in value.items())
-        return f"{{{', '.join(fields)}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(json_value, value))}]"
-    return json.dumps(plain_value(value), ensure_ascii=False)
 
 
 def plain_value(value: Any) -> Any:

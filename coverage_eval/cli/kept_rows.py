@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from coverage_eval.cli.click_options import option, option_group
-from coverage_eval.cli.input_rows import free_names, input_rows, is_column, json_value
+from coverage_eval.cli.input_rows import free_names, input_rows, plain_value
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.parameters import OutputFile
 from coverage_eval.core.batches import Texts
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.escapes import escape_json
-from coverage_eval.core.formats import csv_record, is_formula
+from coverage_eval.core.formats import csv_record, is_formula, json_line
 from coverage_eval.core.lists import DiskList
+from coverage_eval.core.tables import ColumnText
 from coverage_eval.core.writing import write_together
 from coverage_eval.outputs.output_errors import OutputError, is_certain
 
@@ -76,12 +76,10 @@ def write_kept(
         keep: The file for segments without an error; None for no such file.
         reject: The file for segments with an error, and with the reasons.
     """
-    if not is_column(texts):
+    (output,) = texts.systems.values()
+    if not isinstance(output, ColumnText):
         figures = {**figures, "segment": range(1, len(reasons) + 1)}
     rows = DiskList(input_rows(texts))  # read once
-    (name,) = texts.systems
-    if len(rows) != len(reasons):
-        raise DataError(f"{name}: has {len(rows)} rows, and {len(reasons)} were scored")
     files: dict[str, Iterable[str]] = {}
     if keep is not None:
         good = [index for index, reason in enumerate(reasons) if not reason]
@@ -135,7 +133,7 @@ def record_lines(
     """
     ending, formulas = Path(path).suffix.lower(), 0
     if ending not in {".csv", ".tsv"}:
-        yield from (escape_json(json_value(record)) for record in records)
+        yield from (json_line(plain_value(record)) for record in records)
         return
     write = csv_record if ending == ".csv" else partial(_tsv_record, path)
     yield write(columns)

@@ -44,8 +44,8 @@ SECTIONS = {
 }
 """The commands as --help shows them, each with its line there.
 
-Each is in the module of the same name, which is imported when the command is used, so that --help
-stays fast.
+Each but bleu is in the module of the same name, which is imported when the command is used, so that
+--help stays fast.
 """
 
 
@@ -66,7 +66,8 @@ class LazyGroup(HelpCommand, click.Group):
         """The command, or None if there is none of that name."""
         if cmd_name not in _commands():
             return None
-        if not any(cmd_name in lines for lines in SECTIONS.values()):
+        # Those of other metrics that the project has take options of their own.
+        if cmd_name == "bleu" or not any(cmd_name in lines for lines in SECTIONS.values()):
             from coverage_eval.cli.commands.own_metric import metric_command
 
             return metric_command(cmd_name)

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -111,32 +110,26 @@ def show(report: Report, output: OutputOptions, *, signatures: bool = True) -> N
     if form == "text" and output.score_only:
         print_lines(numbers(report, output.digits), file)
         return
+    style = Style(output.digits)
     if file is None or file == "-":
-        style = _screen(report, coloured=form == "text" and file is None)
-        style = replace(style, is_terminal=sys.stdout.isatty())
-    else:
-        style, signatures = Style(), True
-    style = replace(style, digits=output.digits, signatures=signatures)
+        is_terminal, width = sys.stdout.isatty(), _width(report)
+        console = None
+        if form == "text" and file is None and has_colours(sys.stdout):
+            from rich.console import Console
+
+            console = Console(width=width, highlight=False, markup=False, emoji=False)
+        style = Style(output.digits, width, signatures, is_terminal=is_terminal, console=console)
     print_lines(FORMATS[form](report, style), file)
     if report.signatures and (beside := signatures_file(file, form)):
         write_lines(beside, report.signatures)
 
 
-def _screen(report: Report, *, coloured: bool) -> Style:
-    """The width for text, of the terminal, of COLUMNS or of a pipe; and colours on a terminal."""
-    is_terminal = sys.stdout.isatty()
-    if os.environ.get("COLUMNS") or is_terminal:
-        columns = shutil.get_terminal_size().columns
-    elif sum(len(table.rows) for table in report.tables if "text" in table.formats) > _MAX_WRAPPED:
-        return Style()
-    else:
-        return Style(width=PIPE_COLUMNS)
-    if not coloured or not has_colours(sys.stdout):
-        return Style(width=columns)
-    from rich.console import Console
-
-    console = Console(width=columns, highlight=False, markup=False, emoji=False)
-    return Style(width=columns, console=console)
+def _width(report: Report) -> int | None:
+    """The width for text, of the terminal, of COLUMNS or of a pipe; None for long tables there."""
+    if os.environ.get("COLUMNS") or sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    rows = sum(len(table.rows) for table in report.tables if "text" in table.formats)
+    return None if rows > _MAX_WRAPPED else PIPE_COLUMNS
 
 
 def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:

@@ -86,11 +86,7 @@ class TextType(ParamType):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Text:  # noqa: ARG002
-        """The text; columns of one table, or of one pipe, are read together.
-
-        Raises:
-            DataError: The name is a URL.
-        """
+        """The text; columns of one table, or of one pipe, are read together."""
         return open_text(value, _tables(ctx))
 
 
@@ -112,11 +108,7 @@ class NamedText(ParamType):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, Text]:
-        """The pair, or a usage error.
-
-        Raises:
-            DataError: The text's name is a URL.
-        """
+        """The pair, or a usage error."""
         name, equals, path = value.partition("=")
         if not equals or is_text(value):
             name, path = split_name(value)[1] or Path(value).name, value
@@ -147,16 +139,6 @@ class InputFile(ParamType):
     """The name of a file that the command reads, and that is no text of segments."""
 
     name = "file"
-
-
-class ModelFile(InputFile):
-    """The name of a model, which is read more than once, so that it is no pipe."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """The name, or a usage error."""
-        if value == "-":
-            raise click.UsageError("the model is read from a file, not from standard input", ctx)
-        return str(value)
 
 
 class OutputFile(ParamType):

@@ -10,7 +10,6 @@ from typing import Any
 
 from coverage_eval.cli.input_rows import free_names, input_rows, plain_value
 from coverage_eval.core.batches import Texts
-from coverage_eval.core.errors import DataError
 from coverage_eval.core.lists import DiskList, LazyRows
 from coverage_eval.core.mark import MarkKind, list_findings, plain_columns
 from coverage_eval.core.report import (
@@ -92,10 +91,7 @@ class SegmentTable:
     def _input_rows(self) -> Sequence[dict[str, Any]]:
         """The texts or the user's rows, read when they are first asked for."""
         assert self.texts is not None
-        rows = DiskList(input_rows(self.texts))
-        if len(rows) != len(self.scores):
-            raise DataError(f"the table has {len(rows)} rows, but {len(self.scores)} were scored")
-        return rows
+        return DiskList(input_rows(self.texts))
 
     @cached_property
     def _free_names(self) -> dict[str, str]:
@@ -113,20 +109,12 @@ def segment_table(result: Result) -> SegmentTable:
     from coverage_eval.comparison.evidence import segment_lines
 
     ((name, metric),) = result.metrics.items()
-    explanations = result.explanations(name)
-
-    def evidence(index: int) -> Mapping[str, Any]:
-        return explanations[index][0].columns
-
-    def lines(index: int) -> Sequence[str]:
-        return list(segment_lines(result, name, index))
-
     return SegmentTable(
         result.segment_scores(name),
-        LazyRows(evidence, range(result.segments)),
+        LazyRows(lambda systems: systems[0].columns, result.explanations(name)),
         metric.presentation.kinds,
         result.texts,
-        lines,
+        lambda index: list(segment_lines(result, name, index)),
         metric.presentation.segment_unit,
     )
 
@@ -177,13 +165,12 @@ def _worst(corpus: Score, segments: SegmentTable, has_error: Sequence[bool] | No
     if corpus.higher_is_better is not False:
         return sorted(range(len(scores)), key=lambda i: (scores[i] is None, scores[i] or 0.0))
     if has_error is None:
-        has_error = [_has_error(*item) for item in zip(scores, segments.evidence, strict=True)]
+        has_error = [
+            bool(score) or any(isinstance(cell, list) and cell for cell in evidence.values())
+            for score, evidence in zip(scores, segments.evidence, strict=True)
+        ]
     numbers = [i for i, flag in enumerate(has_error) if flag]
     return sorted(numbers, key=lambda i: (scores[i] is None, -(scores[i] or 0.0)))
-
-
-def _has_error(score: float | None, evidence: Mapping[str, Any]) -> bool:
-    return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(score)
 
 
 def _texts_for_people(

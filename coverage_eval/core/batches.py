@@ -101,18 +101,13 @@ class Batch:
         return self.computed[request.key]
 
 
-def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Batch]:
-    """Cut a stream of rows into batches; long segments make smaller ones.
-
-    Args:
-        rows: The segments.
-        size: Most segments in a batch.
-    """
+def make_batches(rows: Iterable[Row]) -> Iterator[Batch]:
+    """Cut a stream of rows into batches; long segments make smaller ones."""
     held: list[Row] = []
     length = 0
     for row in rows:
         more = sum(map(len, (*row.hypotheses, *row.references, *row.peers, row.source or "")))
-        if held and (len(held) == size or length + more > BATCH_LENGTH):
+        if held and (len(held) == BATCH_SEGMENTS or length + more > BATCH_LENGTH):
             yield Batch(held)
             held, length = [], 0
         held.append(row)

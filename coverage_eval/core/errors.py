@@ -74,7 +74,6 @@ class UnequalLinesError(DataError):
         )
         advice = cause or "line N of one file must belong to line N of the other"
         super().__init__(f"unequal numbers of lines: {listed}; {advice}")
-        self.counts = dict(counts)
         self.is_explained = bool(cause)
 
 

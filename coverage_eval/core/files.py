@@ -5,13 +5,13 @@ UTF-8, one segment per line; only ``\\n`` ends a line, and an empty line is a se
 
 from __future__ import annotations
 
-import io
 import os
+import shutil
 import sys
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -29,9 +29,6 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read, in bytes: a file with a longer line is probably not text."""
-
-MAX_BLANK_LINES = 1 << 20
-"""The longest run of blank lines that is read: 300 kB of gzip can hold 300,000,000 of them."""
 
 _BEGINNING = 1 << 16
 """Bytes that tell what a file is."""
@@ -135,35 +132,17 @@ class FileText(Text):
         """The file itself, or the copy of a pipe.
 
         Raises:
-            DataError: The file is missing or a folder, or a line of a pipe is too long.
+            DataError: The file is missing or a folder.
         """
         check_file(self.path)
-        if str(self.path) != STDIN and Path(self.path).is_file():
+        is_stdin = str(self.path) == STDIN
+        if not is_stdin and Path(self.path).is_file():
             return Path(self.path)
-        if str(self.path) == STDIN:
-            self._copy = self._copy_of(sys.stdin.buffer)
-        else:
-            with Path(self.path).open("rb") as pipe:
-                self._copy = self._copy_of(pipe)
+        self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115 (it lasts as long)
+        with nullcontext(sys.stdin.buffer) if is_stdin else Path(self.path).open("rb") as pipe:
+            shutil.copyfileobj(pipe, self._copy)
+        self._copy.flush()
         return Path(self._copy.name)
-
-    def _copy_of(self, pipe: BinaryIO) -> Any:
-        """A temporary file with what a pipe gives, which may have no end.
-
-        Raises:
-            DataError: A line is too long, and the name is not that of binary data.
-        """
-        copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115
-        has_lines = Path(self.path).suffix.lower() not in {".gz", ".zst", ".parquet"}
-        number, length = 1, 0
-        while block := pipe.read(_BEGINNING):
-            copy.write(block)
-            number += block.count(b"\n")
-            length = len(block) - block.rfind(b"\n") - 1 + length * (b"\n" not in block)
-            if has_lines and length > MAX_LINE_BYTES:
-                raise DataError(f"{self.name}: line {number} {too_long()}")
-        copy.flush()
-        return copy
 
     @cached_property
     def first_lines(self) -> Sequence[str]:
@@ -191,46 +170,30 @@ class FileText(Text):
         with self._unpacked() as file:
             if other := identify_file(file.peek(_BEGINNING)[:_BEGINNING], self.path):
                 raise DataError(f"{self.name}: is {other}")
-            text = io.TextIOWrapper(file, "utf-8", newline="\n")
-            read_line = partial(text.readline, MAX_LINE_BYTES + 1)
-            number = blank = 0
-            try:
-                for number, line in enumerate(iter(read_line, ""), start=1):
-                    if len(line) > MAX_LINE_BYTES:
-                        raise DataError(f"{self.name}: line {number} {too_long()}")
-                    segment = line.removesuffix("\n")
-                    if number == 1:
-                        segment = segment.removeprefix("\ufeff")  # byte order mark
-                    if "\r" in segment:
-                        if not has_warned:
-                            has_warned = True
-                            message = _CARRIAGE_RETURNS["\r" in segment[:-1]]
-                            where = f"{self.name}: line {number}"
-                            warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
-                        segment = segment.removesuffix("\r")
-                    blank = 0 if segment else blank + 1
-                    if blank > MAX_BLANK_LINES:
-                        raise DataError(
-                            f"{self.name}: line {number} is the last of {blank:,} blank lines, so "
-                            "this is probably no text of segments"
-                        )
-                    yield segment
-            except UnicodeDecodeError:
-                raise self._invalid_utf8(number) from None
-
-    def _invalid_utf8(self, number: int) -> DataError:
-        """The error for the first line that is not UTF-8, which comes behind this line."""
-        with self._unpacked() as file:
-            for line, data in enumerate(islice(file, number, None), start=number + 1):
-                try:
-                    data.decode()
-                except UnicodeDecodeError as error:  # noqa: PERF203 (it ends the loop)
-                    byte = f"byte 0x{data[error.start]:02x}"
-                    return DataError(
-                        f"{self.name}: line {line}: not valid UTF-8 ({byte}); convert the file to "
-                        "UTF-8 first"
+            read_line = partial(file.readline, MAX_LINE_BYTES + 1)
+            for number, data in enumerate(iter(read_line, b""), start=1):
+                if len(data) > MAX_LINE_BYTES:
+                    raise DataError(
+                        f"{self.name}: line {number} is longer than {MAX_LINE_BYTES:,} bytes, so "
+                        "this is probably no text of segments"
                     )
-        raise AssertionError("the file changed while it was read")
+                try:
+                    segment = data.decode().removesuffix("\n")
+                except UnicodeDecodeError as error:
+                    raise DataError(
+                        f"{self.name}: line {number}: not valid UTF-8 (byte "
+                        f"0x{data[error.start]:02x}); convert the file to UTF-8 first"
+                    ) from None
+                if number == 1:
+                    segment = segment.removeprefix("\ufeff")  # byte order mark
+                if "\r" in segment:
+                    if not has_warned:
+                        has_warned = True
+                        message = _CARRIAGE_RETURNS["\r" in segment[:-1]]
+                        where = f"{self.name}: line {number}"
+                        warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
+                    segment = segment.removesuffix("\r")
+                yield segment
 
     @contextmanager
     def _unpacked(self) -> Iterator[Any]:
@@ -254,11 +217,6 @@ class FileText(Text):
         except OSError as error:
             reason = error.strerror or error
             raise DataError(f"{self.name}: cannot be read: {reason}") from error
-
-
-def too_long() -> str:
-    """The end of the message on a segment of more than :data:`MAX_LINE_BYTES`."""
-    return f"is longer than {MAX_LINE_BYTES:,} bytes, so this is probably no text of segments"
 
 
 def zip_lines(

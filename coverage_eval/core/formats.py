@@ -163,41 +163,17 @@ def json_text(report: Report, _: Style) -> Iterator[str]:
         value = report.tables[0]
     elif not value:
         value = {"title": report.title, "tables": [table.to_dict() for table in report.tables]}
-    return map(escape_json, _indented(value))
+    whole = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False, default=_plain)
+    return map(escape_json, whole.split("\n"))
 
 
-def _indented(value: Any, margin: str = "", before: str = "", after: str = "") -> Iterator[str]:
-    """The lines of ``json.dumps(value, indent=1)``; a sequence need not be in memory.
-
-    Args:
-        value: Plain values, objects with ``to_dict``, and tables, which stand for their rows.
-        margin: The spaces before each line.
-        before: What stands before the value, such as its name.
-        after: What stands behind it, such as a comma.
-    """
+def _plain(value: Any) -> Any:
+    """A value that JSON lacks as plain ones; a table stands for its rows."""
     if isinstance(value, Table):
-        value = map(value.record, value.rows) if value.objects is None else value.objects
-    elif hasattr(value, "to_dict"):
-        value = value.to_dict()
-    if isinstance(value, Mapping):
-        brackets = "{}"
-        items = ((f"{json.dumps(name, ensure_ascii=False)}: ", value[name]) for name in value)
-    elif isinstance(value, Iterable) and not isinstance(value, str):
-        brackets = "[]"
-        items = (("", item) for item in value)
-    else:
-        yield f"{margin}{before}{json.dumps(value, ensure_ascii=False, allow_nan=False)}{after}"
-        return
-    item = next(items, None)
-    if item is None:
-        yield f"{margin}{before}{brackets}{after}"
-        return
-    yield f"{margin}{before}{brackets[0]}"
-    while item is not None:
-        name, inner = item
-        item = next(items, None)
-        yield from _indented(inner, f"{margin} ", name, "," if item else "")
-    yield f"{margin}{brackets[1]}{after}"
+        return list(map(value.record, value.rows) if value.objects is None else value.objects)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return dict(value) if isinstance(value, Mapping) else list(value)
 
 
 FORMATS: Mapping[str, Callable[[Report, Style], Iterator[str]]] = {

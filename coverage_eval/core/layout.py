@@ -123,7 +123,7 @@ def _score_lines(table: Table, style: Style) -> list[str]:
             figure, *interval = cell_lines(score, style.digits)
             ends = [f"95% {line}" for line in interval]
             lines.append(_coloured("   ".join([f"{name} {figure}", *ends]), "bold", style))
-            lines += [_coloured(line, "dim", style) for line in _signature_lines(signature, style)]
+            lines += _signature_lines(signature, style)
         else:
             lines.append(f"{escape_controls(signature)} = {score.format(style.digits)}")
     return lines
@@ -131,15 +131,13 @@ def _score_lines(table: Table, style: Style) -> list[str]:
 
 def _signature_lines(signature: str, style: Style) -> list[str]:
     """A signature; in a window in lines that fit, which end behind a setting."""
-    whole = escape_controls(signature)
-    if not style.is_terminal or style.width is None:
-        return [whole]
+    room = style.width if style.is_terminal else None
     lines = [""]
-    for setting in re.split(r"(?<=\|)", whole):
-        if lines[-1] and width_of(lines[-1] + setting) > style.width:
+    for setting in re.split(r"(?<=\|)", escape_controls(signature)):
+        if lines[-1] and room is not None and width_of(lines[-1] + setting) > room:
             lines.append("  ")
         lines[-1] += setting
-    return lines
+    return [_coloured(line, "dim", style) for line in lines]
 
 
 def _parts_of(table: Table, style: Style) -> Iterator[Iterable[str]]:
@@ -156,11 +154,7 @@ def _parts_of(table: Table, style: Style) -> Iterator[Iterable[str]]:
         shown = _paragraph(first, style, "bold")
         yield shown + [line for note in rest for line in _paragraph(note, style, "", _IN_BRACKETS)]
     if table.signatures and style.signatures:
-        yield [
-            _coloured(line, "dim", style)
-            for signature in table.signatures
-            for line in _signature_lines(signature, style)
-        ]
+        yield [line for item in table.signatures for line in _signature_lines(item, style)]
 
 
 def _paragraph(whole: str, style: Style, look: str, highlight: str = "") -> list[str]:
@@ -373,13 +367,9 @@ def _fit(
         for column, cell in enumerate(row):
             for line, _ in cell:
                 natural[column] = max(natural[column], width_of(line))
+                words[column] = max(words[column], *map(width_of, line.split()), 0)
     if room is None or sum(natural) + gaps <= room:
         return natural
-    for row in _cells(table, columns, lines):
-        for column, cell in enumerate(row):
-            for line, _ in cell:
-                longest = max(map(width_of, line.split()), default=0)
-                words[column] = max(words[column], longest)
     narrowest = [  # a word that is longer than half of the room may be broken
         full if "number" in table.traits[i] else min(full, max(_MIN_WIDTH, min(word, room // 2)))
         for i, full, word in zip(columns, natural, words, strict=True)

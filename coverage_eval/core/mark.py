@@ -57,35 +57,22 @@ class Mark:
 
     @classmethod
     def of(
-        cls,
-        words: Words,
-        positions: Sequence[int],
-        side: str,
-        kind: str,
-        *,
-        amount: float = 1.0,
-        first: tuple[Span, ...] = (),
-        phrase: str = "",
-        detail: Mapping[str, Any] = {},
-        label: str = "",
+        cls, words: Words, positions: Sequence[int], side: str, kind: str, **attributes: Any
     ) -> Mark:
-        """The mark of some words of a text; the other arguments are its attributes.
+        """The mark of some words of a text.
 
         Args:
             words: The words of the text, as the metric counts them.
             positions: Which of them it is about, ascending from 0.
             side: Which text it is.
             kind: The name of its kind.
-            amount: How much is wrong.
-            first: Where words that are said again are said first.
-            phrase: What tables of phrases count it as.
-            detail: What only this metric has to say.
-            label: The mark as plain text; by default its text and positions.
+            **attributes: The others, such as ``amount``; the label is by default the text and its
+                positions.
         """
         text = words.text_of(positions)
         spans = tuple(words.spans[position] for position in positions)
-        label = label or f"{text} at {count_positions(positions)}"
-        return cls(side, spans, kind, text, amount, first, phrase, detail, label)
+        label = f"{text} at {count_positions(positions)}"
+        return cls(side, spans, kind, text, **{"label": label, **attributes})
 
     def to_dict(self) -> dict[str, Any]:
         """The mark as plain values: its text, and the characters where it starts and ends."""

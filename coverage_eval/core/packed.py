@@ -14,11 +14,7 @@ else:
     from backports import zstd
 
 
-def _unpack_gzip(file: BinaryIO) -> Any:
-    return gzip.GzipFile(fileobj=file, mode="rb")
-
-
-UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {".gz": _unpack_gzip, ".zst": zstd.ZstdFile}
+UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {".gz": gzip.open, ".zst": zstd.ZstdFile}
 """What opens a packed file, by the ending of its name."""
 
 DAMAGES = (gzip.BadGzipFile, EOFError, zlib.error, zstd.ZstdError)

@@ -162,10 +162,6 @@ class Table:
         """The columns that people see: all but empty ones."""
         return [i for i, kinds in enumerate(self.traits) if kinds or not self.rows]
 
-    def to_records(self) -> list[dict[str, Any]]:
-        """The rows by column name, as plain values."""
-        return [self.record(row) for row in self.rows]
-
     def record(self, row: Sequence[Cell]) -> dict[str, Any]:
         """A row by column name, as plain values."""
         return {
@@ -175,7 +171,8 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain values; an empty name, notes and signatures are left out."""
-        plain = {"name": self.name, "title": self.title, "rows": self.to_records()}
+        rows = [self.record(row) for row in self.rows]
+        plain = {"name": self.name, "title": self.title, "rows": rows}
         plain |= {"notes": list(self.notes), "signatures": list(self.signatures)}
         return {key: value for key, value in plain.items() if value or key in {"title", "rows"}}
 

@@ -28,7 +28,7 @@ class Result:
         metrics: The metrics by name.
         fitted: What counted them, by the same names.
         systems: Names of the systems.
-        statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
+        statistics: By metric, ``[systems, segments, k]``.
         segments: Number of segments.
         num_references: Number of references.
         kept: The batches, if texts are kept.
@@ -82,13 +82,12 @@ class Result:
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
         score = metric.score(statistics, signature)
-        are_sums = len(statistics) < self.segments
         return replace(
             score,
             system=system,
             segments=self.segments,
             interval=interval,
-            segment_scores=None if are_sums else partial(self.segment_scores, name, system),
+            segment_scores=partial(self.segment_scores, name, system),
         )
 
     def require_scores(self) -> None:

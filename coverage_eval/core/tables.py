@@ -410,37 +410,8 @@ def parse_json(text: str, where: str) -> Any:
         raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
 
 
-class WrittenNumber(float):
-    """A number of JSON that Python would write otherwise, such as 1e400, and how it was written.
-
-    >>> _parse("[1.0, 1e400, 0.30]")
-    [1.0, inf, 0.3]
-    >>> [str(number) for number in _parse("[1.0, 1e400, 0.30]")]
-    ['1.0', '1e400', '0.30']
-    """
-
-    text: str
-
-    def __new__(cls, text: str) -> WrittenNumber:
-        """The number that a text stands for."""
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        return (self.text,)
-
-    def __str__(self) -> str:
-        return self.text
-
-
 def _parse(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_unique_fields, parse_float=_number)
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    return value if repr(value) == text else WrittenNumber(text)
+    return json.loads(text, object_pairs_hook=_unique_fields)
 
 
 def _unique_fields(pairs: Sequence[tuple[str, Any]]) -> Row:

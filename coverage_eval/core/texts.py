@@ -42,8 +42,6 @@ _NAMED = re.compile(
 )
 """A table, and after the first colon behind its ending, a column."""
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-
 
 def open_text(name: PathLike, tables: MutableMapping[str, TextTable] | None = None) -> Text:
     """What a name means: a file of lines, or a column of a table.
@@ -55,12 +53,7 @@ def open_text(name: PathLike, tables: MutableMapping[str, TextTable] | None = No
     Args:
         name: Such as ``out.txt``, ``-``, ``out.jsonl.gz:mt`` or ``-:mt``.
         tables: The tables of other names, so that columns of one table are read together.
-
-    Raises:
-        DataError: The name is a URL.
     """
-    if _URL.match(str(name)):
-        raise DataError(f"{name}: is a URL; download the file first, and name it here")
     file, column = split_name(name)
     if not column:
         return SegmentFile(name)
@@ -175,8 +168,8 @@ def read_segments(source: PathLike | Text, *, optional: bool = False) -> Iterato
 
     Raises:
         DataError: As :class:`~coverage_eval.core.files.FileText` and
-            :meth:`~coverage_eval.core.tables.TextTable.texts`; the name is a URL, or a table's
-            without a column.
+            :meth:`~coverage_eval.core.tables.TextTable.texts`; the name is a table's without a
+            column.
     """
     text = source if isinstance(source, Text) else open_text(source)
     if isinstance(text, SegmentFile) and text.is_table():

@@ -8,7 +8,6 @@ too, where each token stands in the text as the user wrote it. :meth:`Tokenizer.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -16,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, cast, overload
 
-from coverage_eval.core.errors import CorpusWarning, DataError, MissingDependencyError, require_flag
+from coverage_eval.core.errors import DataError, MissingDependencyError, require_flag
 from coverage_eval.core.files import FileText, PathLike, file_name
 
 Segment: TypeAlias = "str | Sequence[str]"
@@ -376,9 +375,6 @@ class StopWords(frozenset[str]):
 
         Raises:
             DataError: As :func:`coverage_eval.core.files.FileText`; a line has several words.
-
-        Warns:
-            CorpusWarning: There are no words.
         """
         words: list[str] = []
         for number, line in enumerate(FileText(path), start=1):
@@ -387,9 +383,6 @@ class StopWords(frozenset[str]):
                 raise DataError(
                     f"{file_name(path)}: line {number}: a list of stop words has one word per line"
                 )
-        if not words:
-            message = f"{file_name(path)}: no stop words: the file is empty"
-            warnings.warn(message, CorpusWarning, stacklevel=2)
         return cls(words)
 
     @classmethod

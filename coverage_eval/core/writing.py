@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-import signal
 import stat
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 from coverage_eval.core.errors import DataError
-
-_MAX_ENDING = 16
-_MAX_LINKS = 40
-"""As many links to links as Linux follows."""
-
-_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What people and schedulers end a run with."""
 
 
 def replace_file(temporary: Path, target: Path) -> Path:
@@ -67,7 +59,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         if descriptor is not None:
             folder = Path(tempfile.gettempdir())
-            with temporary_file(folder, target.suffix[:_MAX_ENDING]) as temporary:
+            with temporary_file(folder, target.suffix) as temporary:
                 yield temporary
                 with temporary.open("rb") as file, os.fdopen(os.dup(descriptor), "wb") as end:
                     shutil.copyfileobj(file, end)
@@ -75,9 +67,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         if mode is not None and not stat.S_ISREG(mode):
             yield target
             return
-        suffix = target.suffix if len(target.suffix) <= _MAX_ENDING else ""
         private = 0o666 if mode is None else 0o600
-        with temporary_file(target.parent, suffix, private) as temporary:
+        with temporary_file(target.parent, target.suffix, private) as temporary:
             yield temporary
             if mode is not None:
                 temporary.chmod(stat.S_IMODE(mode))
@@ -85,9 +76,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as problem:
         # Errors of writing name no file; an error that names another file is not ours.
         named = problem.filename
-        if named is not None and Path(os.fsdecode(named)).parent != target.parent:
-            raise
-        if isinstance(problem, BrokenPipeError):
+        is_other = named is not None and Path(os.fsdecode(named)).parent != target.parent
+        if is_other or isinstance(problem, BrokenPipeError):
             raise
         raise DataError(f"{path}: cannot be written: {problem.strerror or problem}") from problem
 
@@ -125,26 +115,6 @@ def write_together(files: Mapping[str, Iterable[str]]) -> None:
             file.flush()
             with suppress(OSError):  # not of a pipe
                 os.fsync(file.fileno())  # what takes long, before the first one appears
-        with _delayed_signals():
-            complete.close()
-
-
-@contextmanager
-def _delayed_signals() -> Iterator[None]:
-    """Let signals that end a run wait until the block has ended; Python has them in one thread."""
-    received: list[int] = []
-    is_main = threading.current_thread() is threading.main_thread()
-    handlers = {
-        ending: signal.signal(ending, lambda number, _: received.append(number))
-        for ending in (_ENDING_SIGNALS if is_main else ())
-    }
-    try:
-        yield
-    finally:
-        for ending, handler in handlers.items():
-            signal.signal(ending, handler)
-        for number in received:
-            signal.raise_signal(number)
 
 
 def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
@@ -176,22 +146,13 @@ def check_target(path: str | os.PathLike[str]) -> None:
 def open_file_number(path: str | os.PathLike[str]) -> int | None:
     """The number of the open file that a name stands for; None for any other name.
 
-    Such names are ``/dev/stdout``, ``/dev/fd/63`` and links to them. Nothing else may be done with
-    them by name: what they seem to be a link to has no name (``pipe:[1234]``), or is a file in
-    which others have already written (``>> log``).
+    Such names are ``/dev/stdout`` and, for a shell's ``>(command)``, ``/dev/fd/63``. Nothing else
+    may be done with them by name: what they seem to be a link to has no name (``pipe:[1234]``), or
+    is a file in which others have already written (``>> log``).
     """
-    process = f"/proc/{os.getpid()}"
-    open_files = {f"{process}/fd", f"{process}/task/{os.getpid()}/fd", "/dev/fd"}
-    link = os.fsdecode(path)
-    for _ in range(_MAX_LINKS):
-        folder, name = os.path.split(link)
-        if name.isdecimal() and os.path.realpath(folder) in open_files:
-            return int(name)
-        try:
-            link = os.path.join(folder, os.readlink(link))  # noqa: PTH115, PTH118
-        except (OSError, ValueError):
-            return None
-    return None
+    name = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}.get(str(path), str(path))
+    found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
+    return int(found[1]) if found else None
 
 
 def _mode(path: str | os.PathLike[str]) -> int | None:
@@ -205,9 +166,8 @@ def _mode(path: str | os.PathLike[str]) -> int | None:
         if os.path.basename(path) in {"", os.curdir, os.pardir}:  # noqa: PTH119
             raise DataError(f"{path}: cannot be written: there is no such folder") from None
         return None
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else problem
-        raise DataError(f"{path}: cannot be written: {reason}") from problem
+    except OSError as problem:
+        raise DataError(f"{path}: cannot be written: {problem.strerror}") from problem
     if stat.S_ISDIR(mode):
         raise DataError(f"{path}: is a folder; name a file to write")
     return mode

@@ -198,7 +198,6 @@ def test_bad_input_is_one_line_and_status_1(files, tmp_path, run_cli, arguments,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("apply", "-", "src", "tgt"), "the model is read from a file, not from standard input"),
         (("train", "src", "tgt"), "Missing option '-o' / '--output'"),
         (("train", "src", "tgt", "-o", "-"), "the model is written to a file"),
         (("train", "-", "-", "-o", "new"), "'-' (standard input) is named more than once"),

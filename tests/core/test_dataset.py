@@ -52,8 +52,8 @@ def length_of(rows: Iterable[Row]) -> int:
 
 @given(ROWS, st.integers(1, 12), st.integers(1, 30))
 def test_batches_hold_the_stream_in_order_and_within_limits(stream, size, length):
-    with patch.object(module, "BATCH_LENGTH", length):
-        batches = list(make_batches(iter(stream), size))
+    with patch.multiple(module, BATCH_LENGTH=length, BATCH_SEGMENTS=size):
+        batches = list(make_batches(iter(stream)))
     assert [row for batch in batches for row in batch.rows] == stream
     for batch in batches:
         assert 1 <= len(batch.rows) <= size
@@ -72,7 +72,8 @@ def test_a_request_is_answered_once_and_ahead_of_each_batch():
 
     request = Request("key", answers)
     rows = [Row((str(number),)) for number in range(10)]
-    batches = answer_ahead(make_batches(rows, 3), [request, Request("key", answers)])
+    parts = [Batch(rows[start : start + 3]) for start in range(0, 10, 3)]
+    batches = answer_ahead(parts, [request, Request("key", answers)])
     for batch in batches:
         assert batch.get(request) == [f"<{row.hypotheses[0]}>" for row in batch.rows]
         assert batch.get(Request("key", answers)) is batch.get(request)

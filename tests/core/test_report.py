@@ -298,7 +298,7 @@ def test_markup_is_escaped():
         LazyRows(lambda n, text: f"{n}{text}", [0, 1, 2, 3, 4], LazyRows(lambda _: "", range(5))),
         LazyRows(str, np.arange(5)),
         DiskList(map(str, range(5))),
-        Table(("n",), LazyRows(lambda n: (str(n),), range(5))).to_records(),
+        Table(("n",), LazyRows(lambda n: (str(n),), range(5))).to_dict()["rows"],
     ],
 )
 def test_sequences_are_sliced_and_indexed_from_both_ends_as_lists_are(rows):

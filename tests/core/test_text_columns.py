@@ -249,11 +249,6 @@ def test_a_column_is_named_behind_its_file(name, file, column):
     assert (text.path, text.column) == (file, column)
 
 
-def test_urls_are_refused():
-    with pytest.raises(DataError, match="is a URL; download the file first"):
-        open_text("https://example.org/a.tsv:mt")
-
-
 PROMPT = "You are a careful translator of German news ."
 
 

@@ -27,7 +27,7 @@ def test_the_printed_tables_agree_with_themselves(tmp_path):
             for (system, dataset, metric), cell in load_table(name).cells.items():
                 writer.writerow([metric, cell.value, system, dataset])
     values = compare_scores(tmp_path / "my.csv").values
-    found = {name: table.to_records() for name, table in values.items()}
+    found = {name: table.to_dict()["rows"] for name, table in values.items()}
     assert len(found["cells"]) == sum(len(load_table(name).cells) for name in TABLES)
     assert {cell["difference"] for cell in found["cells"]} == {0.0}
     assert {item["direction"] for item in found["directions"]} <= {"same", "tie"}
@@ -40,7 +40,7 @@ def test_directions_agree_with_a_plain_count(tmp_path):
     generator = random.Random(1)
     ours = {key: cell.value + generator.choice((-1, 0, 1)) for key, cell in table.cells.items()}
     lines = (f"{s},{d},{m},{value}" for (s, d, m), value in ours.items())
-    found = compare_scores(write(tmp_path, *lines)).values["directions"].to_records()
+    found = compare_scores(write(tmp_path, *lines)).values["directions"].to_dict()["rows"]
     opposite = 0
     for first in table.systems:
         for second in table.systems[table.systems.index(first) + 1 :]:

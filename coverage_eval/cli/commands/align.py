@@ -32,7 +32,7 @@ from coverage_eval.cli.output_options import (
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.parameters import InputFile, ModelFile
+from coverage_eval.cli.parameters import InputFile
 from coverage_eval.cli.score_report import SegmentTable, score_report, segment_report
 from coverage_eval.cli.texts import texts
 from coverage_eval.core.batches import Texts
@@ -137,7 +137,7 @@ def train(
 
 
 @align.command("apply")
-@click.argument("model", type=ModelFile())
+@click.argument("model", type=InputFile())
 @texts("src", "tgt", row_by_row=True)
 @_symmetrize_option
 @strict_option

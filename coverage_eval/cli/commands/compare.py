@@ -329,16 +329,9 @@ def compare(
         --model model a=a.txt b=b.txt
       coverage-eval compare --src src.txt --model model a=a.txt b=b.txt c=c.txt
     """
-    is_picture = Path(output.output or "").suffix.lower() in PICTURES
-    _check_tables(
-        output,
-        asked["systems"],
-        breakdown,
-        worst,
-        sentence_level,
-        fail_if_worse,
-        is_picture=is_picture,
-    )
+    picture = output.output if Path(output.output or "").suffix.lower() in PICTURES else None
+    systems = asked["systems"]
+    _check_tables(output, picture, systems, breakdown, worst, sentence_level, fail_if_worse)
     is_detailed = sentence_level and output.output_format == "jsonl"
     comparison = run_comparison(keep_texts=bool(breakdown or worst or is_detailed), **asked)
     is_brief = output.output is None and output.output_format == "text"
@@ -353,8 +346,8 @@ def compare(
         report = report.with_values(gate=gate_as_dict(fail_if_worse, worse))
     result = comparison.result
     refuse_fatal(result.findings, strict=strict)
-    if output.output and is_picture:
-        save_figure(comparison.plot_differences()[0], output.output)
+    if picture:
+        save_figure(comparison.plot_differences()[0], picture)
     else:
         report = with_findings(report, result.findings, model=unknown_words_of_result(result))
         show(report, output, signatures=signature)  # once nothing can fail any more
@@ -367,13 +360,12 @@ def compare(
 
 def _check_tables(
     output: OutputOptions,
+    picture: str | None,
     systems: Sized,
     breakdown: Sequence[str] | None,
     worst: int | None,
     sentence_level: bool,
     fail_if_worse: Mapping[str, float] | None,
-    *,
-    is_picture: bool,
 ) -> None:
     """Refuse tables that cannot be made or printed, before any text is read.
 
@@ -382,13 +374,13 @@ def _check_tables(
     """
     if fail_if_worse and len(systems) < 2:
         raise click.UsageError("--fail-if-worse needs a system beside the baseline")
-    if is_picture and len(systems) < 2:
+    if picture and len(systems) < 2:
         raise click.UsageError(
-            f"-o {output.output} draws differences from a baseline: it needs another system"
+            f"-o {picture} draws differences from a baseline: it needs another system"
         )
-    if is_picture and (sentence_level or breakdown or worst):
+    if picture and (sentence_level or breakdown or worst):
         raise click.UsageError(
-            f"-o {output.output} draws the differences of corpus scores; leave --sentence-level, "
+            f"-o {picture} draws the differences of corpus scores; leave --sentence-level, "
             "--breakdown and --worst out"
         )
     if sentence_level and worst and output.output_format == "jsonl":

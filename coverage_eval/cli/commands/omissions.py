@@ -53,6 +53,7 @@ from coverage_eval.core.report import (
     Table,
 )
 from coverage_eval.core.result import Result
+from coverage_eval.core.tables import list_names
 from coverage_eval.core.tokenizers import segment_text
 from coverage_eval.coverage.null_scores import estimate_share
 from coverage_eval.coverage.omissions import Additions, FittedFinder, Omissions
@@ -65,8 +66,7 @@ WORST = 5
 WIDTHS = (36, 30)
 """Characters of marked words and of an output beside them, in 80 columns."""
 
-_MAX_NAMED = 20
-"""Segments that a closed gate names."""
+_MORE = "More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl"
 
 
 _NEEDS_MODEL = (
@@ -269,9 +269,7 @@ def _fail(message: str, bad: Sequence[int]) -> None:
         message: Why it is closed.
         bad: The numbers of the segments to blame, from 1.
     """
-    more = f" and {len(bad) - _MAX_NAMED} more" if len(bad) > _MAX_NAMED else ""
-    numbers = f": segments {', '.join(map(str, bad[:_MAX_NAMED]))}{more}" if bad else ""
-    say(f"{message}{numbers}", "failed")
+    say(f"{message}: segments {list_names([*map(str, bad)])}" if bad else message, "failed")
     click.get_current_context().exit(GATE_CLOSED_STATUS)
 
 
@@ -329,20 +327,14 @@ def _flag_report(result: Result, reasons: Sequence[str], resamples: int, spare: 
     interval = score.interval
     between = f" (95% interval {interval.low:.2f} to {interval.high:.2f})" if interval else ""
     flags = Table(
-        (),
-        [],
+        ("segment", metric.presentation.kinds[0].singular, "output") if worst else (),
+        [row(index) for index in worst],
         f"{len(bad)} of {len(reasons)} segments are flagged; {score.metric} "
         f"{score.score:.2f}{between}: {result.fitted[name].footnote}",
+        notes=(_MORE,) if worst else (),
         signatures=scores.signatures,
         formats=HUMAN_FORMATS,
     )
-    if worst:
-        flags = replace(
-            flags,
-            header=("segment", metric.presentation.kinds[0].singular, "output"),
-            rows=[row(index) for index in worst],
-            notes=("More of the worst: --worst 20. All segments: --sentence-level -o ALL.jsonl",),
-        )
     return replace(report, tables=(flags, replace(scores, formats=ROW_FORMATS | NUMBER_FORMATS)))
 
 

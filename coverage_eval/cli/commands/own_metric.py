@@ -1,4 +1,4 @@
-"""The command of a user's own metric, made from what the metric needs."""
+"""The command of a metric without options of its own, made from what it needs."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import jobs_option
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.cli.output_options import output_to, strict_option
-from coverage_eval.cli.parameters import ModelFile, TextType
+from coverage_eval.cli.parameters import InputFile, TextType
 from coverage_eval.core.errors import Finding
 from coverage_eval.core.files import Text
 from coverage_eval.core.formats import render_lines
@@ -39,7 +39,7 @@ COLUMNS = ("document", "line", "start", "end", "repeats", "text")
     "language.",
 )  # fmt: skip
 @option(
-    "--model", metavar="FILE", type=ModelFile(),
+    "--model", metavar="FILE", type=InputFile(),
     help="Use the word probabilities of this model of align train.",
 )  # fmt: skip
 @option(
