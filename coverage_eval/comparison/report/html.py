@@ -18,7 +18,7 @@ from coverage_eval.comparison.evidence import (
     mark_kinds,
 )
 from coverage_eval.comparison.report.answer import Flags, write_answer
-from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
+from coverage_eval.comparison.report.data import segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
 from coverage_eval.comparison.report.faults import find_faults
 from coverage_eval.comparison.report.page import (
@@ -329,7 +329,7 @@ def _worst(comparison: Comparison, told: Statement | None) -> tuple[str, str]:
     return name, system
 
 
-def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsRecord:
+def _contents(comparison: Comparison, values: Mapping[str, Any]) -> dict[str, Any]:
     result = comparison.result
     return {
         "worst": {
@@ -356,7 +356,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
     }
 
 
-def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
+def _kinds(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """The kinds of marks, the plainest first; those that prove little are shown on demand."""
     doubtful = _doubtful(comparison)
     of_metrics = mark_kinds(comparison.result).items()
