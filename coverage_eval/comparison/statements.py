@@ -221,18 +221,26 @@ class Statements:
 
     def _against(self, item: Statement) -> str:
         """The figures and the p-value: ``30.01 against 28.20, p = 0.003``."""
+        _, others, figure, span = self.figures(item)
+        are_all = len(others) > 1 and len(others) == len(self.systems) - 1
+        p_value = format_p(item.p_value)
+        return (
+            f"{figure}{', the others' if are_all else ' against'} {span}, "
+            f"{p_value.replace('=', '≤') if len(others) > 1 else p_value}"
+        )
+
+    def figures(self, item: Statement) -> tuple[str, Sequence[str], str, str]:
+        """The single system of a statement, the others, its score, and from where to where theirs.
+
+        The scores have the digits that tell them apart.
+        """
         is_worst = bool(self.metrics[item.metric].presentation.more_errors)
         (system,), others = (item.worse, item.better) if is_worst else (item.better, item.worse)
         scores = self.scores[item.metric]
         ends = [choose(scores[other] for other in others) for choose in (min, max)]
         digits = digits_apart(scores[system], ends)
         span = " to ".join(dict.fromkeys(format_number(end, digits) for end in ends))
-        are_all = len(others) > 1 and len(others) == len(self.systems) - 1
-        p_value = format_p(item.p_value)
-        return (
-            f"{format_number(scores[system], digits)}{', the others' if are_all else ' against'} "
-            f"{span}, {p_value.replace('=', '≤') if len(others) > 1 else p_value}"
-        )
+        return system, others, format_number(scores[system], digits), span
 
     def _figure(self, key: str, system: str) -> str:
         return f"{self.metrics[key].presentation.name} {format_number(self.scores[key][system])}"

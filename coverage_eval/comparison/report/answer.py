@@ -10,7 +10,7 @@ from typing import NamedTuple
 from coverage_eval.comparison.evidence import flagged_segments, flags_segments
 from coverage_eval.comparison.statements import Statement, Statements
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.report import digits_apart, format_number
+from coverage_eval.core.report import format_number
 from coverage_eval.outputs.output_errors import KINDS, main_error
 
 _DOES = {"omission": "drop words", "repetition": "repeat words", "addition": "add words"}
@@ -148,20 +148,12 @@ def _does(comparison: Comparison, name: str) -> str:
 
 def _scores(stated: Statements, item: Statement, names: Mapping[str, str]) -> str:
     """The scores of a statement: ``BLEU 30.01 of a, 28.20 of b``."""
-    metric, scores = stated.metrics[item.metric], stated.scores[item.metric]
-    sides = (
-        (item.worse, item.better) if metric.presentation.more_errors else (item.better, item.worse)
-    )
-    (first,), others = sides
-    ends = sorted(scores[system] for system in others)
-    ends = [ends[0], ends[-1]]
-    digits = digits_apart(scores[first], ends)
-    span = " to ".join(dict.fromkeys(format_number(end, digits) for end in ends))
+    first, others, figure, span = stated.figures(item)
     whose = names[others[0]] if len(others) == 1 else f"the other {len(others)}"
     if len(others) < len(stated.systems) - 1 and len(others) > 1:
         whose = f"{len(others)} others"
-    figure = format_number(scores[first], digits)
-    return f"{metric.presentation.name} {figure} of {names[first]}, {span} of {whose}"
+    label = stated.metrics[item.metric].presentation.name
+    return f"{label} {figure} of {names[first]}, {span} of {whose}"
 
 
 def _why(comparison: Comparison, worst: str, name: str, commonest: tuple[str, int] | None) -> str:
