@@ -84,9 +84,6 @@ def compare(
             "systems must map names to segments, such as {'mine': hypotheses}, not "
             f"{type(systems).__name__}"
         )
-    for name in systems:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
     texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
     if unaligned:

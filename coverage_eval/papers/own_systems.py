@@ -34,7 +34,7 @@ from coverage_eval.core.significance import holm
 from coverage_eval.core.tables import TextTable
 from coverage_eval.papers.audit_tables import SPARSE, claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import OURS, Claim, Fact, Verdict
-from coverage_eval.papers.printed import Key, PrintedCell, PrintedTable, load_table
+from coverage_eval.papers.printed import Key, PrintedCell, PrintedTable, is_number, load_table
 
 _HINT = "Name the systems of yours that count as sparse models: --sparse SYSTEM."
 
@@ -201,12 +201,9 @@ class OwnScores:
             figures, shown = self.figures[cells.get("seed", name)], ",".join(key)
             if key in figures:
                 raise DataError(f"{name}: {shown}: twice for seed {cells.get('seed', name)}")
-            try:
-                figures[key] = float(cells["value"])
-            except ValueError:
-                figures[key] = math.nan
-            if not math.isfinite(figures[key]):
+            if not is_number(cells["value"]):
                 raise DataError(f"{name}: {shown},{cells['value']}: not a number")
+            figures[key] = float(cells["value"])
 
     def tables(self) -> Iterator[PrintedTable]:
         """The figures of each seed, of the metrics that the claims are about.

@@ -123,13 +123,7 @@ class PrintedTable:
 
 @lru_cache(maxsize=len(TABLES))
 def load_table(name: str) -> PrintedTable:
-    """Load one of :data:`TABLES`.
-
-    Raises:
-        ValueError: There is no table with that name.
-    """
-    if name not in TABLES:
-        raise ValueError(f"unknown table {name!r}; one of {', '.join(TABLES)}")
+    """Load one of :data:`TABLES`."""
     data = read_data(name)
     columns = tuple((dataset, metric) for dataset, metric in data["columns"])
     cells = {}
@@ -278,7 +272,7 @@ def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
         problem = ""
         if key not in printed:
             problem = "no printed table has this figure"
-        elif not _is_number(value):
+        elif not is_number(value):
             problem = "not a number"
         elif key in figures:
             problem = "twice in the file"
@@ -288,7 +282,8 @@ def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
     return figures
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell of a user's table is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

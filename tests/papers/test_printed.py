@@ -112,11 +112,6 @@ def test_no_two_cells_in_all_tables_share_a_name():
     assert len(set(keys)) == len(keys)
 
 
-def test_an_unknown_table_is_refused():
-    with pytest.raises(ValueError, match="table1"):
-        load_table("table9")
-
-
 def test_appendix_b_has_eight_examples_by_four_systems():
     appendix = load_appendix_b()
     assert len(appendix.examples) == 8

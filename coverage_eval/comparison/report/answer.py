@@ -34,22 +34,20 @@ class Answer(NamedTuple):
     why: str
 
 
-class Flags:
-    """How many outputs of each system are flagged, by metrics that flag segments."""
+Flags = Mapping[str, Mapping[str, Sequence[bool]]]
+"""By metric that flags segments, and system: whether each output is flagged."""
 
-    def __init__(self, comparison: Comparison, function_words: Set[str]) -> None:
-        self.by_metric: Mapping[str, Mapping[str, Sequence[bool]]] = {
-            name: {
-                system: flagged_segments(comparison.result, name, system, function_words).tolist()
-                for system in comparison.rows
-            }
-            for name, metric in comparison.metrics.items()
-            if flags_segments(metric)
+
+def find_flags(comparison: Comparison, function_words: Set[str]) -> Flags:
+    """Which outputs metrics flag, where function words alone are no error."""
+    return {
+        name: {
+            system: flagged_segments(comparison.result, name, system, function_words).tolist()
+            for system in comparison.rows
         }
-
-    def count(self, name: str, system: str) -> int:
-        """The number of a system's outputs that a metric flags."""
-        return sum(self.by_metric[name][system])
+        for name, metric in comparison.metrics.items()
+        if flags_segments(metric)
+    }
 
 
 def write_answer(
@@ -86,9 +84,7 @@ def write_answer(
 def _of_one_system(comparison: Comparison, flags: Flags) -> tuple[str, str]:
     """What the outputs of a single system do, and its scores."""
     (system,) = comparison.rows
-    does = {
-        _does(comparison, name): flags.count(name, system) for name in reversed([*flags.by_metric])
-    }
+    does = {_does(comparison, name): sum(flags[name][system]) for name in reversed([*flags])}
     clauses = [f"{count:,} {what}" for what, count in sorted(does.items(), key=lambda i: -i[1])]
     scores = ", ".join(
         f"{comparison.metrics[name].presentation.name} {format_number(cell.score.score)}"
@@ -126,10 +122,10 @@ def _of_errors(
 def _amount(comparison: Comparison, flags: Flags, item: Statement, names: Mapping[str, str]) -> str:
     """How many outputs of the worst and of the best system have the error, or their scores."""
     stated, (worst,) = comparison.statements, item.worse
-    if item.metric not in flags.by_metric or "documents" in stated.metrics[item.metric].needs:
+    if item.metric not in flags or "documents" in stated.metrics[item.metric].needs:
         return _scores(stated, item, names)
     best = min(item.better, key=lambda system: (stated.scores[item.metric][system], system))
-    count, least = (flags.count(item.metric, system) for system in (worst, best))
+    count, least = (sum(flags[item.metric][system]) for system in (worst, best))
     if count < 2 * least:  # Numbers of outputs do not say what the scores say.
         return _scores(stated, item, names)
     return (

@@ -17,7 +17,7 @@ from coverage_eval.comparison.evidence import (
     listed_kinds,
     mark_kinds,
 )
-from coverage_eval.comparison.report.answer import Flags, write_answer
+from coverage_eval.comparison.report.answer import find_flags, write_answer
 from coverage_eval.comparison.report.data import segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
 from coverage_eval.comparison.report.faults import find_faults
@@ -136,12 +136,12 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     labels = {system: system.removesuffix(ending) for system in systems}
     shown_names = list(labels.values())
     words = function_words(result)
-    flags = Flags(comparison, words)
+    flags = find_flags(comparison, words)
     stated = comparison.statements
     told = stated.deciding
     opened, worst = _worst(comparison, told)
     deciding = told.metric if told else opened
-    picture = draw_scores(comparison, deciding, flags.by_metric.get(deciding))
+    picture = draw_scores(comparison, deciding, flags.get(deciding))
     lists = list(_lists(comparison, words))
     doubtful = _doubtful(comparison)
     shown = min(result.segments, MAX_OUTPUTS // len(systems))
@@ -162,9 +162,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "picture": picture,
         "deciding": comparison.metrics[deciding],
         "is_sorted": told is not None,
-        "flagged": {
-            system: sum(column) for system, column in flags.by_metric.get(deciding, {}).items()
-        },
+        "flagged": {system: sum(column) for system, column in flags.get(deciding, {}).items()},
         "note": sentence(brief_note(comparison, names[comparison.baseline]), shown_names),
         "examples": {name: examples[name] for name in picture.rows if name in examples},
         "worst": worst,
@@ -387,5 +385,5 @@ def _blocks(
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.presentation.name}/{system}", scores
-            if flagged := values["flags"].by_metric.get(name):
+            if flagged := values["flags"].get(name):
                 yield f"flags/{metric.presentation.name}/{system}", flagged[system][:shown]
