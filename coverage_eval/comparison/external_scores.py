@@ -386,17 +386,15 @@ def _read_by_system(file: FileText, columns: Sequence[str]) -> Scores | None:
         return None
     first = {name.lower(): name for rows in value.values() for name in rows[0]}
     column = next((first[name.lower()] for name in columns if name.lower() in first), None)
-    return (
-        None
-        if column is None
-        else {
-            system: {
-                number: _score(row.get(column), f"{file.name}: {system}, row {number}")
-                for number, row in enumerate(rows, start=1)
-            }
-            for system, rows in value.items()
+    if column is None:
+        return None
+    return {
+        system: {
+            number: _score(row.get(column), f"{file.name}: {system}, row {number}")
+            for number, row in enumerate(rows, start=1)
         }
-    )
+        for system, rows in value.items()
+    }
 
 
 def _are_records(rows: object) -> bool:

@@ -376,7 +376,6 @@ def comparison_table(comparison: Comparison) -> Table:
     A figure is bold if it is the best, and a test tells it from the next.
     """
     metrics = comparison.result.metrics
-    arrows = {True: " ↑", False: " ↓", None: ""}
     columns = [*metrics.values(), *comparison.result.refused]
     names = [metric.presentation.name for metric in columns]
     dashes = ["–"] * len(comparison.result.refused)
@@ -385,13 +384,16 @@ def comparison_table(comparison: Comparison) -> Table:
         scores = (comparison.score_cell(name, system) for name in metrics)
         rows.append((system, *scores, *dashes))
     return Table(
-        (
-            "system",
-            *(f"{m.presentation.name}{arrows[m.presentation.higher_is_better]}" for m in columns),
-        ),
+        ("system", *map(column_label, columns)),
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
+
+
+def column_label(metric: Metric) -> str:
+    """What the column of a metric is called, with an arrow in the better direction."""
+    arrows = {True: " ↑", False: " ↓", None: ""}
+    return f"{metric.presentation.name}{arrows[metric.presentation.higher_is_better]}"
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:

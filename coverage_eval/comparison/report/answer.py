@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple
 
 from coverage_eval.comparison.evidence import flagged_segments, flags_segments
 from coverage_eval.comparison.statements import Statement, Statements
@@ -18,20 +17,6 @@ _DOES = {"omission": "drop words", "repetition": "repeat words", "addition": "ad
 
 _PROBABLY = {"omission": "probably lack something", "addition": "probably add something"}
 """The same of metrics that know how likely an error is."""
-
-
-class Answer(NamedTuple):
-    """Three lines, in which systems are ``⟦0⟧``, ``⟦1⟧``.
-
-    Attributes:
-        who: What the tests tell apart best.
-        how_much: By how many outputs, or by which scores.
-        why: What is wrong with the outputs of the system that the page opens with; may be empty.
-    """
-
-    who: str
-    how_much: str
-    why: str
 
 
 Flags = Mapping[str, Mapping[str, Sequence[bool]]]
@@ -52,14 +37,18 @@ def find_flags(comparison: Comparison, function_words: Set[str]) -> Flags:
 
 def write_answer(
     comparison: Comparison, flags: Flags, worst: str, commonest: tuple[str, int] | None
-) -> Answer:
-    """What a reader should know after ten seconds.
+) -> tuple[str, str, str]:
+    """What a reader should know after ten seconds, in lines that call systems ``⟦0⟧``, ``⟦1⟧``.
 
     Args:
         comparison: The systems.
         flags: What is flagged.
         worst: The system that the page opens with.
         commonest: The entry of a list of errors that it has most often, and how often.
+
+    Returns:
+        What the tests tell apart best; by how many outputs, or by which scores; and what is wrong
+        with the outputs of the worst system, which may be empty.
     """
     stated = comparison.statements
     names = {system: f"⟦{number}⟧" for number, system in enumerate(comparison.rows)}
@@ -78,7 +67,7 @@ def write_answer(
     else:
         who, how_much = _of_errors(comparison, flags, item, names)
     whose = f" of {names[worst]}" if len(names) > 1 else ""
-    return Answer(who, how_much, _why(comparison, worst, whose, commonest))
+    return who, how_much, _why(comparison, worst, whose, commonest)
 
 
 def _of_one_system(comparison: Comparison, flags: Flags) -> tuple[str, str]:
