@@ -132,7 +132,7 @@ class Statements:
         than = self._list_others(worst, item.better, name)
         more = self.metrics[item.metric].presentation.more_errors
         figures, _, p_value = self._against(item).rpartition(", ")
-        label = self.metrics[item.metric].presentation.name
+        label = self._label(item.metric)
         return f"{name(worst)} {more} than {than}: {label} {figures} ({p_value})."
 
     def _write_quality(self, items: Sequence[Statement], name: Namer) -> list[str]:
@@ -154,7 +154,7 @@ class Statements:
     def _write_best(self, group: Sequence[Statement], name: Namer) -> str:
         """Which of several systems are best by columns that say the same."""
         item, system = group[0], group[0].better[0]
-        labels = _join(self.metrics[each.metric].presentation.name for each in group)
+        labels = _join(self._label(each.metric) for each in group)
         ranked = self._ranked(item.metric, self.systems)
         rest = [other for other in ranked if other not in (system, *item.worse)]
         if not rest:
@@ -173,10 +173,7 @@ class Statements:
 
     def _with_figures(self, group: Sequence[Statement]) -> str:
         """Columns with their figures: ``BLEU (30.01 against 28.20, p = 0.003)``."""
-        return _join(
-            f"{self.metrics[each.metric].presentation.name}{self._in_brackets(each)}"
-            for each in group
-        )
+        return _join(f"{self._label(each.metric)}{self._in_brackets(each)}" for each in group)
 
     def _in_brackets(self, item: Statement) -> str:
         return f" ({self._against(item)})" if self.has_figures else ""
@@ -199,15 +196,10 @@ class Statements:
         who = "them" if self.statements else _join(map(name, self.systems))
         if len(self.systems) > 2:
             who = f"any two of the {len(self.systems)} systems"
-        sentence = (
-            f"No test tells {who} apart by {_join(self.metrics[k].presentation.name for k in keys)}"
-        )
+        sentence = f"No test tells {who} apart by {_join(map(self._label, keys))}"
         if self.statements or not self.tests.detectable:
             return f"{sentence}."
-        shown = [
-            f"{self.metrics[key].presentation.name} {self.tests.detectable[key]:.2g}"
-            for key in keys
-        ]
+        shown = [f"{self._label(key)} {self.tests.detectable[key]:.2g}" for key in keys]
         could = f"{self.segments:,} segments can show differences from about {_join(shown)} on"
         return f"{sentence}; {could}."
 
@@ -243,7 +235,10 @@ class Statements:
         return system, others, format_number(scores[system], digits), span
 
     def _figure(self, key: str, system: str) -> str:
-        return f"{self.metrics[key].presentation.name} {format_number(self.scores[key][system])}"
+        return f"{self._label(key)} {format_number(self.scores[key][system])}"
+
+    def _label(self, key: str) -> str:
+        return self.metrics[key].presentation.name
 
 
 def make_statements(result: Result, tests: PairTests) -> Statements:

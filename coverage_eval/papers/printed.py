@@ -24,9 +24,6 @@ from coverage_eval.core.tables import TextTable
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
 
-Triple: TypeAlias = tuple[str, ...]
-"""Three numbers as printed."""
-
 TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 """Tables 1 and 2 of Malaviya et al. (2018), Tables 2 to 4 of Madsen et al. (2017)."""
 
@@ -190,27 +187,6 @@ def load_appendix_b() -> ExampleSet:
 def load_figure2() -> ExampleSet:
     """The two sentence pairs of Figure 2, translated by softmax and csparsemax."""
     return _load_examples("figure2")
-
-
-@dataclass(frozen=True)
-class Figure1:
-    """Figure 1 of Malaviya et al. (2018): three rounds of attention over three source words.
-
-    Attributes:
-        scores: The scores z of each round.
-        attention: Transformation → the attention of each round.
-    """
-
-    scores: tuple[Triple, ...]
-    attention: dict[str, tuple[Triple, ...]]
-
-
-@lru_cache(maxsize=1)
-def load_figure1() -> Figure1:
-    """Figure 1 as printed."""
-    data = read_data("figure1")
-    attention = {name: tuple(map(tuple, rows)) for name, rows in data["attention"].items()}
-    return Figure1(tuple(map(tuple, data["scores"])), attention)
 
 
 def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Report:
