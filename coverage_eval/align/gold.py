@@ -157,9 +157,7 @@ class AER(LinkMetric):
     """Alignment error rate, 0 to 100."""
 
     presentation: ClassVar[Presentation] = Presentation(
-        "AER",
-        higher_is_better=False,
-        undefined="there are neither links nor sure gold links",
+        "AER", higher_is_better=False, undefined="there are neither links nor sure gold links"
     )
 
     def _ratio(self, n: LinkCounts) -> Any:
@@ -171,9 +169,7 @@ class Precision(LinkMetric):
     """Percentage of the links that are possible, 0 to 100."""
 
     presentation: ClassVar[Presentation] = Presentation(
-        "precision",
-        higher_is_better=True,
-        undefined="there are no links",
+        "precision", higher_is_better=True, undefined="there are no links"
     )
 
     def _ratio(self, n: LinkCounts) -> Any:
@@ -185,9 +181,7 @@ class Recall(LinkMetric):
     """Percentage of the sure gold links that were found, 0 to 100."""
 
     presentation: ClassVar[Presentation] = Presentation(
-        "recall",
-        higher_is_better=True,
-        undefined="there are no sure gold links",
+        "recall", higher_is_better=True, undefined="there are no sure gold links"
     )
 
     def _ratio(self, n: LinkCounts) -> Any:
@@ -199,9 +193,7 @@ class F1(LinkMetric):
     """Harmonic mean of precision and recall, 0 to 100; 0 if nothing was found."""
 
     presentation: ClassVar[Presentation] = Presentation(
-        "F1",
-        higher_is_better=True,
-        undefined="there are no links or no sure gold links",
+        "F1", higher_is_better=True, undefined="there are no links or no sure gold links"
     )
 
     def _ratio(self, n: LinkCounts) -> Any:

@@ -91,12 +91,9 @@ class LinkText:
 
         Raises:
             DataError: An unreadable file, or links in memory that are none.
-            TypeError: Neither files nor lists.
         """
         if isinstance(links, _TEXT):
             return [cls(links, name)]
-        if not isinstance(links, Iterable):
-            raise TypeError(f"{name}: a file or a list with one item per segment, not {links!r}")
         listed = [
             list(item) if isinstance(item, Iterator) else item  # it can be read only once
             for item in (links.values() if isinstance(links, Mapping) else links)

@@ -103,10 +103,8 @@ def tokenize_pairs(
         for pair in block:
             sample.add(pair)
         raw_sources, raw_targets = zip(*block, strict=True)
-        sources, targets = (
-            source_tokenizer.spaced(raw_sources),
-            target_tokenizer.spaced(raw_targets),
-        )
+        sources = source_tokenizer.spaced(raw_sources)
+        targets = target_tokenizer.spaced(raw_targets)
         if sink:
             sources = [[*tokenize(source), ALIGNED_SINK] for source in sources]
         # Not simply `sink`, because the sources themselves may end in sinks.

@@ -84,9 +84,6 @@ def compare(
             "systems must map names to segments, such as {'mine': hypotheses}, not "
             f"{type(systems).__name__}"
         )
-    for name in systems:
-        if not isinstance(name, str):
-            raise TypeError(f"the name of a system must be a string, not {name!r}")
     how = SignificanceTest(test, resamples, seed, baseline)
     texts = Texts.from_lists(systems, references, sources, unaligned=unaligned)
     if unaligned:
@@ -125,19 +122,17 @@ def count_and_check(
             :func:`coverage_eval.core.counting.count`.
     """
     result = count(texts, choice.metrics, jobs=jobs, keep_texts=keep_texts, progress=progress)
-    known = choice.notes
+    known, metrics = choice.notes, choice.metrics.values()
     if texts.documents:
         from coverage_eval.documents.cut_documents import document_findings
 
         known = [*document_findings(texts), *known]
     output_errors = None
     if every_output:
-        output_errors = find_output_errors(texts, aligner_of(choice.metrics.values()), jobs=jobs)
-    metrics = choice.metrics.values()
-    findings = [*known]
+        output_errors = find_output_errors(texts, aligner_of(metrics), jobs=jobs)
     if checks:
-        findings = check(texts.sample, metrics, known=known, output_errors=output_errors)
-    return replace(result, findings=findings, output_errors=output_errors or {})
+        known = check(texts.sample, metrics, known=known, output_errors=output_errors)
+    return replace(result, findings=known, output_errors=output_errors or {})
 
 
 def compare_result(result: Result, test: SignificanceTest | None = None) -> Comparison:
@@ -198,13 +193,10 @@ def _compare_scores(
         cell = ComparedScore(replace(score, interval=interval), best=is_best)
         if system != baseline:
             difference = score.score - scores[baseline].score
-            cell = replace(cell, difference=difference)
-            if sampled:
-                changes = sampled[system] - sampled[baseline]
-                cell = replace(cell, difference_interval=changes.interval(seed))
+            changes = (sampled[system] - sampled[baseline]).interval(seed) if sampled else None
+            cell = replace(cell, difference=difference, difference_interval=changes)
             lower = system if difference < 0 else baseline
             if tested and not (difference and lower in unusable):
-                p_value, adjusted = tested[frozenset((system, baseline))]
-                cell = replace(cell, p_value=p_value, adjusted=adjusted)
+                cell = replace(cell, **tested[frozenset((system, baseline))]._asdict())
         cells[system] = cell
     return cells

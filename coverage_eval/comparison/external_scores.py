@@ -71,14 +71,10 @@ def known_direction(name: str) -> bool | None:
     own = {kind.presentation.name.lower(): kind.presentation.higher_is_better for kind in kinds}
     if name.lower() in own:
         return own[name.lower()]
-    families = ((False, _LOWER), (True, _HIGHER))
-    named = (is_higher for is_higher, names in families if _begins_with(name, names))
-    return next(named, None)
-
-
-def _begins_with(name: str, words: str) -> bool:
-    """Whether a name begins with one of some words, in any case, and no letter follows it."""
-    return re.match(rf"(?:{words})(?![a-z])", name.lower()) is not None
+    for is_higher, families in ((False, _LOWER), (True, _HIGHER)):
+        if re.match(rf"(?:{families})(?![a-z])", name.lower()):
+            return is_higher
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,10 +320,12 @@ def read_external_scores(
     scores = scores or _read_table(table, column, name, systems)
     values: dict[str, list[float | None]] = {}
     for system in systems:
-        found = _find_system(system, scores, alone=len(systems) == 1)
-        if found is None:
+        is_unnamed = len(systems) == 1 and list(scores) == [""]
+        given = "" if is_unnamed else _match(system, scores)
+        if given is None:
             named = ", ".join(filter(None, scores)) or "no system"
             raise DataError(f"{text.name}: no scores of {system}; it names {named}")
+        found = scores[given]
         if set(found) != set(range(1, len(found) + 1)):
             raise DataError(f"{text.name}: the segments of {system} are not 1 to {len(found)}")
         values[system] = [found[number] for number in range(1, len(found) + 1)]
@@ -388,17 +386,15 @@ def _read_by_system(file: FileText, columns: Sequence[str]) -> Scores | None:
         return None
     first = {name.lower(): name for rows in value.values() for name in rows[0]}
     column = next((first[name.lower()] for name in columns if name.lower() in first), None)
-    return (
-        None
-        if column is None
-        else {
-            system: {
-                number: _score(row.get(column), f"{file.name}: {system}, row {number}")
-                for number, row in enumerate(rows, start=1)
-            }
-            for system, rows in value.items()
+    if column is None:
+        return None
+    return {
+        system: {
+            number: _score(row.get(column), f"{file.name}: {system}, row {number}")
+            for number, row in enumerate(rows, start=1)
         }
-    )
+        for system, rows in value.items()
+    }
 
 
 def _are_records(rows: object) -> bool:
@@ -475,14 +471,6 @@ def parse_number(value: object, where: str) -> float:
             if abs(number) < _MAX_SCORE:
                 return number
     raise DataError(f"{where}: {value!r:.60} is not a finite number below 1e100")
-
-
-def _find_system(system: str, scores: Scores, *, alone: bool) -> dict[int, float | None] | None:
-    """The scores of a system, by the closest match of its name; None if there are none."""
-    if alone and list(scores) == [""]:
-        return scores[""]
-    name = _match(system, scores)
-    return None if name is None else scores[name]
 
 
 def _match(system: str, names: Iterable[str]) -> str | None:

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from coverage_eval.comparison.breakdowns import largest, segment_scores
 from coverage_eval.comparison.statements import unusable_systems
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.core.errors import DataError
-from coverage_eval.core.report import SIGNIFICANT, digits_apart, format_number, format_p
+from coverage_eval.core.report import digits_apart, format_number, format_p
 
 MAX_SEGMENTS = 5
 """Segments named for each system and metric."""
@@ -79,37 +77,28 @@ def find_worse(comparison: Comparison, min_differences: Mapping[str, float]) -> 
                 f"nobody knows whether {metric.presentation.name} is better when higher or lower, "
                 "so no system is worse by it; say --higher-is-better or --lower-is-better"
             )
-        sign = -1 if metric.presentation.higher_is_better else 1
         for system in comparison.others:
-            cell = comparison.rows[system][name]
-            assert cell.difference is not None  # it is not the baseline
-            assert cell.adjusted is not None  # it was tested
-            worse_by = sign * cell.difference
-            is_large = worse_by > 0 and worse_by >= min_difference
-            if is_large and cell.adjusted < SIGNIFICANT:
-                worse.append(_worsening(comparison, name, system, sign))
+            cell = comparison.score_cell(name, system)
+            is_large = abs(comparison.rows[system][name].difference or 0.0) >= min_difference
+            if cell.better is False and cell.significant and is_large:
+                worse.append(_worsening(comparison, name, system))
     return worse
 
 
-def _worsening(comparison: Comparison, name: str, system: str, sign: int) -> Worsening:
-    """By how much a system is worse; a positive ``sign`` is that of errors."""
-    cell = comparison.rows[system][name]
-    assert cell.difference is not None
-    assert cell.adjusted is not None
-    scores = segment_scores(comparison.result, name, system)
-    others = segment_scores(comparison.result, name, comparison.baseline)
-    return Worsening(
-        system,
-        comparison.metrics[name].presentation.name,
-        cell.score.score,
-        comparison.rows[comparison.baseline][name].score.score,
-        cell.difference,
-        cell.adjusted,
-        tuple(
-            WorstSegment(index + 1, float(scores[index]), float(others[index]))
-            for index in largest(np.multiply(sign, scores - others), MAX_SEGMENTS).tolist()
-        ),
+def _worsening(comparison: Comparison, name: str, system: str) -> Worsening:
+    """By how much a system is worse."""
+    both = (system, comparison.baseline)
+    cell, baseline = (comparison.rows[each][name] for each in both)
+    assert cell.difference is not None  # it is not the baseline
+    assert cell.adjusted is not None  # it was tested
+    scores, others = (segment_scores(comparison.result, name, each) for each in both)
+    worse_by = others - scores if cell.score.higher_is_better else scores - others
+    worst = tuple(
+        WorstSegment(index + 1, float(scores[index]), float(others[index]))
+        for index in largest(worse_by, MAX_SEGMENTS).tolist()
     )
+    figures = (cell.score.score, baseline.score.score, cell.difference, cell.adjusted)
+    return Worsening(system, cell.score.metric, *figures, worst)
 
 
 def describe_worse(
@@ -131,18 +120,11 @@ def describe_worse(
             _change(item.metric, item.score, item.baseline, item.p_value, digits) for item in own
         ]
         better = []
-        for name, metric in comparison.metrics.items():
-            cell, baseline = (comparison.rows[s][name] for s in (system, comparison.baseline))
-            is_better = (
-                (cell.difference or 0.0) > 0
-                if metric.presentation.higher_is_better
-                else (
-                    metric.presentation.higher_is_better is False and (cell.difference or 0.0) < 0
-                )
-            )
-            if is_better and cell.adjusted is not None and cell.adjusted < SIGNIFICANT:
-                scores = (cell.score.score, baseline.score.score)
-                better.append(_change(metric.presentation.name, *scores, cell.adjusted, digits))
+        for name, baseline in comparison.rows[comparison.baseline].items():
+            cell = comparison.score_cell(name, system)
+            if cell.better and cell.p is not None and cell.significant:
+                scores = (cell.value, baseline.score.score, cell.p)
+                better.append(_change(baseline.score.metric, *scores, digits))
         parts = [f"{system} is worse than {comparison.baseline}: {', '.join(changes)}"]
         parts += [f"better: {', '.join(better)}"] * bool(better)
         segments = ", ".join(str(item.segment) for item in own[0].segments)

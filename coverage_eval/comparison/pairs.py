@@ -90,8 +90,8 @@ def make_tests(
     """
     pairs = [*combinations(result.systems, 2)]
     copies = systems_as_references(result)
-    compared = [pair for pair in pairs if copies.keys().isdisjoint(pair)]
-    number = len(compared or pairs) * len(result.metrics)
+    compared = [pair for pair in pairs if copies.keys().isdisjoint(pair)] or pairs
+    number = len(compared) * len(result.metrics)
     factor = max(1, math.ceil(number / _TESTS_PER_FACTOR))
     resamples = min(factor * test.resamples, MAX_RESAMPLES)
     if not (number and test.resamples and sampled):
@@ -126,7 +126,7 @@ def make_tests(
     # Two-sided, as strict as the smallest of Holm's levels.
     width = NormalDist().inv_cdf(1 - SIGNIFICANT / number / 2)
     detectable = {
-        name: width * max(_deviation(draws[a] - draws[b]) for a, b in compared or pairs)
+        name: width * float(max(np.nanstd((draws[a] - draws[b]).lower) for a, b in compared))
         for name, draws in zip(result.metrics, sampled, strict=True)
     }
     return PairTests(number, resamples, by_metric, unsure, detectable)
@@ -147,10 +147,6 @@ def systems_as_references(result: Result) -> dict[str, str]:
                 if len({segment_text(text) for text in texts}) > 1:
                     del same[system, reference]
     return {result.systems[system]: sample.references[reference] for system, reference in same}
-
-
-def _deviation(differences: Resampled) -> float:
-    return float(np.nanstd(differences.lower))
 
 
 def _draw_more(

@@ -132,7 +132,7 @@ class Statements:
         than = self._list_others(worst, item.better, name)
         more = self.metrics[item.metric].presentation.more_errors
         figures, _, p_value = self._against(item).rpartition(", ")
-        label = self.metrics[item.metric].presentation.name
+        label = self._label(item.metric)
         return f"{name(worst)} {more} than {than}: {label} {figures} ({p_value})."
 
     def _write_quality(self, items: Sequence[Statement], name: Namer) -> list[str]:
@@ -154,7 +154,7 @@ class Statements:
     def _write_best(self, group: Sequence[Statement], name: Namer) -> str:
         """Which of several systems are best by columns that say the same."""
         item, system = group[0], group[0].better[0]
-        labels = _join(self.metrics[each.metric].presentation.name for each in group)
+        labels = _join(self._label(each.metric) for each in group)
         ranked = self._ranked(item.metric, self.systems)
         rest = [other for other in ranked if other not in (system, *item.worse)]
         if not rest:
@@ -173,10 +173,7 @@ class Statements:
 
     def _with_figures(self, group: Sequence[Statement]) -> str:
         """Columns with their figures: ``BLEU (30.01 against 28.20, p = 0.003)``."""
-        return _join(
-            f"{self.metrics[each.metric].presentation.name}{self._in_brackets(each)}"
-            for each in group
-        )
+        return _join(f"{self._label(each.metric)}{self._in_brackets(each)}" for each in group)
 
     def _in_brackets(self, item: Statement) -> str:
         return f" ({self._against(item)})" if self.has_figures else ""
@@ -199,15 +196,10 @@ class Statements:
         who = "them" if self.statements else _join(map(name, self.systems))
         if len(self.systems) > 2:
             who = f"any two of the {len(self.systems)} systems"
-        sentence = (
-            f"No test tells {who} apart by {_join(self.metrics[k].presentation.name for k in keys)}"
-        )
+        sentence = f"No test tells {who} apart by {_join(map(self._label, keys))}"
         if self.statements or not self.tests.detectable:
             return f"{sentence}."
-        shown = [
-            f"{self.metrics[key].presentation.name} {self.tests.detectable[key]:.2g}"
-            for key in keys
-        ]
+        shown = [f"{self._label(key)} {self.tests.detectable[key]:.2g}" for key in keys]
         could = f"{self.segments:,} segments can show differences from about {_join(shown)} on"
         return f"{sentence}; {could}."
 
@@ -221,21 +213,32 @@ class Statements:
 
     def _against(self, item: Statement) -> str:
         """The figures and the p-value: ``30.01 against 28.20, p = 0.003``."""
+        _, others, figure, span = self.figures(item)
+        are_all = len(others) > 1 and len(others) == len(self.systems) - 1
+        p_value = format_p(item.p_value)
+        return (
+            f"{figure}{', the others' if are_all else ' against'} {span}, "
+            f"{p_value.replace('=', '≤') if len(others) > 1 else p_value}"
+        )
+
+    def figures(self, item: Statement) -> tuple[str, Sequence[str], str, str]:
+        """The single system of a statement, the others, its score, and from where to where theirs.
+
+        The scores have the digits that tell them apart.
+        """
         is_worst = bool(self.metrics[item.metric].presentation.more_errors)
         (system,), others = (item.worse, item.better) if is_worst else (item.better, item.worse)
         scores = self.scores[item.metric]
         ends = [choose(scores[other] for other in others) for choose in (min, max)]
         digits = digits_apart(scores[system], ends)
         span = " to ".join(dict.fromkeys(format_number(end, digits) for end in ends))
-        are_all = len(others) > 1 and len(others) == len(self.systems) - 1
-        p_value = format_p(item.p_value)
-        return (
-            f"{format_number(scores[system], digits)}{', the others' if are_all else ' against'} "
-            f"{span}, {p_value.replace('=', '≤') if len(others) > 1 else p_value}"
-        )
+        return system, others, format_number(scores[system], digits), span
 
     def _figure(self, key: str, system: str) -> str:
-        return f"{self.metrics[key].presentation.name} {format_number(self.scores[key][system])}"
+        return f"{self._label(key)} {format_number(self.scores[key][system])}"
+
+    def _label(self, key: str) -> str:
+        return self.metrics[key].presentation.name
 
 
 def make_statements(result: Result, tests: PairTests) -> Statements:

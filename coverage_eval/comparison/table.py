@@ -92,16 +92,6 @@ class Comparison:
         names = ", ".join(metric.presentation.name for metric in self.metrics.values())
         return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
 
-    if not TYPE_CHECKING:  # which finds names that do not exist
-
-        def __getitem__(self, key: object) -> Any:
-            raise TypeError(f"{key!r:.60}: a comparison is no table; comparison.to_frame() is one")
-
-        def __getattr__(self, name: str) -> Any:
-            raise AttributeError(
-                f"a comparison has no {name!r}; comparison.to_frame() is a table of pandas"
-            )
-
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics by name, columns of the table."""
@@ -386,7 +376,6 @@ def comparison_table(comparison: Comparison) -> Table:
     A figure is bold if it is the best, and a test tells it from the next.
     """
     metrics = comparison.result.metrics
-    arrows = {True: " ↑", False: " ↓", None: ""}
     columns = [*metrics.values(), *comparison.result.refused]
     names = [metric.presentation.name for metric in columns]
     dashes = ["–"] * len(comparison.result.refused)
@@ -395,13 +384,16 @@ def comparison_table(comparison: Comparison) -> Table:
         scores = (comparison.score_cell(name, system) for name in metrics)
         rows.append((system, *scores, *dashes))
     return Table(
-        (
-            "system",
-            *(f"{m.presentation.name}{arrows[m.presentation.higher_is_better]}" for m in columns),
-        ),
+        ("system", *map(column_label, columns)),
         rows,
         caption=f"{' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} scores.",
     )
+
+
+def column_label(metric: Metric) -> str:
+    """What the column of a metric is called, with an arrow in the better direction."""
+    arrows = {True: " ↑", False: " ↓", None: ""}
+    return f"{metric.presentation.name}{arrows[metric.presentation.higher_is_better]}"
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
@@ -446,17 +438,9 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
                 str(cell.score.signature),
             )
         for metric in comparison.result.refused:
-            no_figures = [None] * len(_FIGURES)
-            direction = better[metric.presentation.higher_is_better]
-            yield (
-                system,
-                metric.presentation.name,
-                *no_figures,
-                "no",
-                direction,
-                comparison.baseline,
-                "",
-            )
+            shown, no_figures = metric.presentation, [None] * len(_FIGURES)
+            direction = better[shown.higher_is_better]
+            yield (system, shown.name, *no_figures, "no", direction, comparison.baseline, "")
 
 
 def brief_note(comparison: Comparison, baseline: str) -> str:

@@ -36,6 +36,16 @@ from coverage_eval.outputs.untranslated import overlapping
 
 DENOMINATORS = ("aligned", "source")
 
+_DROPPED = MarkKind(
+    "dropped", "source", "dropped", "dropped word", "dropped words",
+    "source word that the output drops", "omission", style="dropped", listed=LIST_WORDS,
+)  # fmt: skip
+_LOST = MarkKind(
+    "lost", "source", "lost", "source word that loses coverage", "lost coverage",
+    "source word that loses half of its coverage or more", "omission",
+    style="lost", error_threshold=0.5,
+)  # fmt: skip
+
 _EMPTY_LINE = -1
 """The source position that an empty line of links gives in the published script."""
 
@@ -117,19 +127,7 @@ class DROP(AlignmentMetric, FixedMetric):
     presentation: ClassVar[Presentation] = Presentation(
         "DROP",
         higher_is_better=False,
-        kinds=(
-            MarkKind(
-                "dropped",
-                "source",
-                "dropped",
-                "dropped word",
-                "dropped words",
-                "source word that the output drops",
-                "omission",
-                style="dropped",
-                listed=LIST_WORDS,
-            ),
-        ),
+        kinds=(_DROPPED,),
         more_errors="drops more words",
         undefined=(
             "no source word is aligned with the reference, so nothing can have been dropped; "
@@ -267,19 +265,7 @@ class SoftDROP(AlignmentMetric):
     presentation: ClassVar[Presentation] = Presentation(
         "SoftDROP",
         higher_is_better=False,
-        kinds=(
-            MarkKind(
-                "lost",
-                "source",
-                "lost",
-                "source word that loses coverage",
-                "lost coverage",
-                "source word that loses half of its coverage or more",
-                "omission",
-                style="lost",
-                error_threshold=0.5,
-            ),
-        ),
+        kinds=(_LOST,),
         more_errors="loses more of the source",
         undefined=(
             "the reference covers no source word at all, so no coverage can have been lost; check"

@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coverage_eval.align.aligner import Aligner, ModelAligner, check_aligner
-from coverage_eval.align.rows import SIDES
 from coverage_eval.checks.check import check
 from coverage_eval.core.batches import (
     ONE_SYSTEM,
@@ -198,12 +197,10 @@ class OmissionFinder:
     Raises:
         DataError: Links instead of a model, or a damaged model file.
         TypeError: No aligner, or ``referenced`` is neither True nor False.
-        ValueError: An unknown side, or additions with references.
+        ValueError: Additions with references.
     """
 
     def __init__(self, aligner: Aligner, side: str = "source", *, referenced: bool = False) -> None:
-        if side not in SIDES:
-            raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
         require_flag("referenced", referenced)
         if referenced and side == "target":
             raise ValueError("additions are found without references")
@@ -339,7 +336,7 @@ class OmissionFinder:
         found = []
         for segment, row in enumerate(batch.rows):
             of_row = []
-            for n, words in enumerate(self._words(row)):
+            for n, words in enumerate(self.words_of(row)):
                 at, errors, own = (n, segment), all_errors[segment][n], losses[n][segment]
                 reasons = list(map(str, errors)) if flags[at] else []
                 marks: tuple[Mark, ...] = ()
@@ -373,7 +370,7 @@ class OmissionFinder:
                 if not TRANSLATES_NOTHING[self.model.side].isdisjoint(e.kind for e in errors):
                     lost = sizes[n, segment]
                     if spans := [span for error in errors for span in error.source_spans]:
-                        words = self._words(batch.rows[segment])[n]
+                        words = self.words_of(batch.rows[segment])[n]
                         lost = max(found[n, segment], sum(overlapping(words, spans)))
                     found[n, segment] = lost
         return found
@@ -411,7 +408,7 @@ class OmissionFinder:
         errors: Sequence[Sequence[Sequence[OutputError]]] = batch.get(self.error_finder.request)
         return errors
 
-    def _words(self, row: Row) -> list[Words]:
+    def words_of(self, row: Row) -> list[Words]:
         """The words of the side of interest, by system."""
         aligner = self.model.aligner
         if self.model.side == "target":

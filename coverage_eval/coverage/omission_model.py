@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,7 +137,7 @@ class OmissionModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """It is pickled as the model, whose file has everything."""
-        return _load, (self.aligner, self.side, self.referenced)
+        return partial(OmissionModel.load, referenced=self.referenced), (self.aligner, self.side)
 
     @property
     def aligner(self) -> ModelAligner:
@@ -204,10 +205,6 @@ def peers_of(row: Row) -> list[list[int]]:
     if not row.peers and len(row.hypotheses) <= MIN_PEERS:
         return [[] for _ in row.hypotheses]
     return [[other for other in outputs if other != n] for n in range(len(row.hypotheses))]
-
-
-def _load(aligner: ModelAligner, side: str, referenced: bool) -> OmissionModel:
-    return OmissionModel.load(aligner, side, referenced=referenced)
 
 
 def _as_tuple(value: Any) -> Any:

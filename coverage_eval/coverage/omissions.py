@@ -34,6 +34,15 @@ from coverage_eval.documents.metrics import (
 )
 from coverage_eval.outputs.output_errors import learn_output_errors
 
+_SUSPECTED = MarkKind(
+    LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
+    "source word that seems to be left out", "omission", style="suspected",
+)  # fmt: skip
+_ADDED = MarkKind(
+    ADDED, "output", "added", "suspected addition", "suspected additions",
+    "word that seems to have no source", "addition", style="added",
+)  # fmt: skip
+
 _LOSS_DIGITS = 4
 
 _NOT_PREPARED = (
@@ -79,11 +88,8 @@ class UncoveredWords(Metric):
     """Whether to use references, if there are any."""
     model_purpose: ClassVar[str] = "omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
-    one_more_error: ClassVar[tuple[float, ...] | None] = (
-        1.0,
-        1.0,
-        1.0,
-    )  # a word, in a flagged output
+    one_more_error: ClassVar[tuple[float, ...] | None] = (1.0, 1.0, 1.0)
+    """A word, in a flagged output."""
     statistic_names: ClassVar[tuple[str, ...]] = ("uncovered_words", "flagged", "words")
     statistic_type: ClassVar[type[np.generic]] = np.float64
     footnote: ClassVar[str]
@@ -106,18 +112,13 @@ class UncoveredWords(Metric):
 
     def check(self, sample: RowSample) -> Sequence[Finding]:
         """What the model lacks, and segments that are longer than any that it knows."""
-        model = self._find_by(sample).model
+        finder = self._find_by(sample)
+        model = finder.model
         if not model.is_prepared:
             return [] if model.referenced else [Finding(_NOT_PREPARED)]
         if not model.nulls:
             return [Finding(_NO_NULLS)]
-        if self.side == "source":
-            sizes = [len(self.aligner.source_tokenizer(row.source or "")) for row in sample.rows]
-        else:
-            sizes = [
-                max(len(self.aligner.tokenizer(text)) for text in row.hypotheses)
-                for row in sample.rows
-            ]
+        sizes = [max(map(len, finder.words_of(row))) for row in sample.rows]
         longer = sum(size > model.null.longest for size in sizes)
         if longer <= MAX_LONGER * len(sizes):
             return []
@@ -223,19 +224,7 @@ class Omissions(UncoveredWords):
         "Omissions",
         higher_is_better=False,
         segment_unit="strength",
-        kinds=(
-            MarkKind(
-                LEFT_OUT,
-                "source",
-                "suspected",
-                "suspected omission",
-                "suspected omissions",
-                "source word that seems to be left out",
-                "omission",
-                style="suspected",
-            ),
-            *MISSING_KINDS,
-        ),
+        kinds=(_SUSPECTED, *MISSING_KINDS),
         more_errors="leaves out more",
         undefined="the source has no words",
         caveat=(
@@ -282,19 +271,7 @@ class Additions(UncoveredWords):
         "Additions",
         higher_is_better=False,
         segment_unit="strength",
-        kinds=(
-            MarkKind(
-                ADDED,
-                "output",
-                "added",
-                "suspected addition",
-                "suspected additions",
-                "word that seems to have no source",
-                "addition",
-                style="added",
-            ),
-            *EXTRA_KINDS,
-        ),
+        kinds=(_ADDED, *EXTRA_KINDS),
         more_errors="adds more",
         undefined="the output has no words",
         caveat=(

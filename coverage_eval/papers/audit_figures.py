@@ -17,29 +17,25 @@ from coverage_eval.papers.printed import (
     SYSTEMS,
     ExampleSet,
     load_appendix_b,
-    load_figure1,
     load_figure2,
+    read_data,
 )
 from coverage_eval.repetition.rep import REP
 
 _REP = REP()
 
 
-def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
-    """What one output repeats; empty if nothing. Examples are numbered from 1."""
+def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive: bool) -> Fact:
+    """Whether one output repeats anything; the papers say that only csparsemax's does not.
+
+    Examples are numbered from 1.
+    """
     example = examples.examples[number - 1]
     marks = {
-        (mark.kind, str(mark)): mark
+        (mark.kind, str(mark)): f"{mark.detail['ngram']} ({mark.detail['hypothesis']}x)"
         for mark in _REP.evidence(example.outputs[system], example.reference)
     }
-    return "; ".join(
-        f"{mark.detail['ngram']} ({mark.detail['hypothesis']}x)" for mark in marks.values()
-    )
-
-
-def _repetition_fact(examples: ExampleSet, system: str, number: int, *, decisive: bool) -> Fact:
-    """Whether one output repeats anything; the papers say that only csparsemax's does not."""
-    repetitions = _repetitions(examples, system, number)
+    repetitions = "; ".join(marks.values())
     outcomes = ("does not repeat", "repeats")
     expected, repeats = system != CSPARSEMAX, bool(repetitions)
     what, shown = f"example {number}, {system}", repetitions or "nothing"
@@ -110,10 +106,10 @@ def audit_figure2() -> tuple[Claim, ...]:
 
 def audit_figure1() -> tuple[Claim, ...]:
     """Recompute all twelve triples of Figure 1 and the credit, to the printed digits."""
-    figure = load_figure1()
-    scores = np.array([[float(number) for number in triple] for triple in figure.scores])
+    figure = read_data("figure1")
+    scores = np.array([[float(number) for number in triple] for triple in figure["scores"]])
     facts, totals = [], []
-    for name, triples in figure.attention.items():
+    for name, triples in figure["attention"].items():
         bounded = find_transformation(name).bounded
         attention, credit = attend_with_credit(scores, 1.0, name)
         for step, printed in enumerate(triples):

@@ -19,21 +19,30 @@ from coverage_eval.papers.audit_tables import (
 )
 from coverage_eval.papers.claims import Audit
 
-AUDITS = {
-    "table1": "What section 5 says about Table 1 (Malaviya et al. 2018)",
-    "table2": "PREDICTED fertilities in Table 2, and its agreement with Table 1",
-    "appendix-b": "Which outputs of Appendix B repeat words, by REP",
-    "figure2": "Whether csparsemax fixed the repetitions of Figure 2, by REP",
-    "figure1": "The attention values of Figure 1, to the printed digits",
-    "proposition1": "The form of constrained sparsemax and its gradients, Proposition 1",
-    "appendix-a": "The derivation of Proposition 1 in Appendix A",
-    "reduction": "The reduction to the canonical problem, eqs. 17 to 22",
-    "algorithm1": "Algorithm 1 as printed, and how its work grows",
-    "attention": "What sections 3 and 4 say about the transformations",
-    "scripts": "Where the text and the authors' published scripts differ",
-    "report-tables": "Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
-    "report-equations": "Section 2 of the sparsemax report",
+_AUDITS = {
+    "table1": (audit_table1, "What section 5 says about Table 1 (Malaviya et al. 2018)"),
+    "table2": (audit_table2, "PREDICTED fertilities in Table 2, and its agreement with Table 1"),
+    "appendix-b": (audit_appendix_b, "Which outputs of Appendix B repeat words, by REP"),
+    "figure2": (audit_figure2, "Whether csparsemax fixed the repetitions of Figure 2, by REP"),
+    "figure1": (audit_figure1, "The attention values of Figure 1, to the printed digits"),
+    "proposition1": (
+        audit_proposition1,
+        "The form of constrained sparsemax and its gradients, Proposition 1",
+    ),
+    "appendix-a": (audit_appendix_a, "The derivation of Proposition 1 in Appendix A"),
+    "reduction": (audit_reduction, "The reduction to the canonical problem, eqs. 17 to 22"),
+    "algorithm1": (audit_algorithm1, "Algorithm 1 as printed, and how its work grows"),
+    "attention": (audit_attention, "What sections 3 and 4 say about the transformations"),
+    "scripts": (audit_scripts, "Where the text and the authors' published scripts differ"),
+    "report-tables": (
+        audit_report_tables,
+        "Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
+    ),
+    "report-equations": (audit_report_equations, "Section 2 of the sparsemax report"),
 }
+"""The function of each audit, and what it checks."""
+
+AUDITS = {name: title for name, (_, title) in _AUDITS.items()}
 """What each audit checks."""
 
 TABLES_OF_AUDITS = {
@@ -42,23 +51,6 @@ TABLES_OF_AUDITS = {
     "report-tables": ("report_table2", "report_table3", "report_table4"),
 }
 """The audits of whole tables, which accept a user's own table."""
-
-_CLAIMS = {
-    "table1": audit_table1,
-    "table2": audit_table2,
-    "appendix-b": audit_appendix_b,
-    "figure2": audit_figure2,
-    "figure1": audit_figure1,
-    "proposition1": audit_proposition1,
-    "appendix-a": audit_appendix_a,
-    "reduction": audit_reduction,
-    "algorithm1": audit_algorithm1,
-    "attention": audit_attention,
-    "scripts": audit_scripts,
-    "report-tables": audit_report_tables,
-    "report-equations": audit_report_equations,
-}
-"""The function of each audit."""
 
 
 def run_audit(name: str) -> Audit:
@@ -72,7 +64,8 @@ def run_audit(name: str) -> Audit:
     """
     if name not in AUDITS:
         raise ValueError(f"unknown audit {name!r}; one of {', '.join(AUDITS)}")
-    return Audit(name, AUDITS[name], _CLAIMS[name]())
+    make_claims, title = _AUDITS[name]
+    return Audit(name, title, make_claims())
 
 
 def run_audits(*names: str) -> dict[str, Audit]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.core.report import (
@@ -156,24 +155,6 @@ class Audit:
             for claim in self.claims
         ]
         return {"audit": self.name, "title": self.title, "claims": claims}
-
-    def _repr_html_(self) -> str:
-        """A table of the claims, each with the facts that do not hold."""
-        rows = ""
-        for claim in self.claims:
-            which = claim.unchecked or "; ".join(
-                " / ".join(
-                    filter(None, (f"{fact.what}: {fact.printed}".rstrip(": "), fact.computed))
-                )
-                for fact in claim.exceptions
-            )
-            cells = (claim.described, claim.verdict.value, which, claim.citation)
-            rows += "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-        head = "<tr><th>claim</th><th>verdict</th><th>exceptions</th><th>place</th></tr>"
-        return (
-            f"<table><caption>{escape(f'{self.name}: {self.title}')}</caption>"
-            f"<thead>{head}</thead><tbody>{rows}</tbody></table>"
-        )
 
 
 def binary_fact(

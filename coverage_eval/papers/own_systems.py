@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, stdev
 
@@ -34,7 +34,7 @@ from coverage_eval.core.significance import holm
 from coverage_eval.core.tables import TextTable
 from coverage_eval.papers.audit_tables import SPARSE, claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import OURS, Claim, Fact, Verdict
-from coverage_eval.papers.printed import Key, PrintedCell, PrintedTable, load_table
+from coverage_eval.papers.printed import Key, PrintedCell, PrintedTable, is_number, load_table
 
 _HINT = "Name the systems of yours that count as sparse models: --sparse SYSTEM."
 
@@ -164,70 +164,60 @@ def judge(by_seed: Sequence[Sequence[Claim]]) -> list[SeededClaim]:
     return [replace(row, p=next(adjusted)) if row.decisive else row for row in rows]
 
 
-@dataclass
-class OwnScores:
-    """A user's figures by seed.
+Figures = dict[str, dict[Key, float]]
+"""Seed → system, data set and metric → figure."""
 
-    Attributes:
-        figures: Seed → system, data set and metric → figure.
+
+def _read_figures(source: PathLike, by_seed: Figures) -> None:
+    """Add the figures of a file: a seed, or with a column ``seed`` several.
+
+    Raises:
+        DataError: Columns are missing, a figure is not a number or comes twice.
     """
+    metrics = {metric.lower(): metric for metric in load_table("table1").better}
+    name, table = file_name(source), TextTable(source)
+    names = table.names
+    value = "value" if "value" in names else "score"
+    if missing := {"system", "metric", value} - set(names):
+        raise DataError(
+            f"{name}: no column {sorted(missing)[0]!r}; the columns are system, metric "
+            "and value or score, and perhaps dataset and seed"
+        )
+    optional = [column for column in ("dataset", "seed") if column in names]
+    columns = ["system", "metric", value, *optional]
+    rows = list(zip(*map(table.texts, columns), strict=True))
+    if not rows:
+        raise DataError(f"{name}: no figures; each line is like csparsemax,BLEU,29.85")
+    for row in rows:
+        cells = dict(zip(["system", "metric", "value", *optional], row, strict=True))
+        metric = metrics.get(cells["metric"].lower(), cells["metric"])
+        key = (cells["system"], cells.get("dataset", DATASET), metric)
+        figures, shown = by_seed[cells.get("seed", name)], ",".join(key)
+        if key in figures:
+            raise DataError(f"{name}: {shown}: twice for seed {cells.get('seed', name)}")
+        if not is_number(cells["value"]):
+            raise DataError(f"{name}: {shown},{cells['value']}: not a number")
+        figures[key] = float(cells["value"])
 
-    figures: dict[str, dict[Key, float]] = field(default_factory=lambda: defaultdict(dict))
 
-    def add(self, source: PathLike) -> None:
-        """Read a file: a seed, or with a column ``seed`` several.
+def _tables(by_seed: Figures) -> Iterator[PrintedTable]:
+    """The figures of each seed, of the metrics that the claims are about.
 
-        Raises:
-            DataError: Columns are missing, a figure is not a number or comes twice.
-        """
-        metrics = {metric.lower(): metric for metric in load_table("table1").better}
-        name, table = file_name(source), TextTable(source)
-        names = table.names
-        value = "value" if "value" in names else "score"
-        if missing := {"system", "metric", value} - set(names):
-            raise DataError(
-                f"{name}: no column {sorted(missing)[0]!r}; the columns are system, metric "
-                "and value or score, and perhaps dataset and seed"
-            )
-        optional = [column for column in ("dataset", "seed") if column in names]
-        columns = ["system", "metric", value, *optional]
-        rows = list(zip(*map(table.texts, columns), strict=True))
-        if not rows:
-            raise DataError(f"{name}: no figures; each line is like csparsemax,BLEU,29.85")
-        for row in rows:
-            cells = dict(zip(["system", "metric", "value", *optional], row, strict=True))
-            metric = metrics.get(cells["metric"].lower(), cells["metric"])
-            key = (cells["system"], cells.get("dataset", DATASET), metric)
-            figures, shown = self.figures[cells.get("seed", name)], ",".join(key)
-            if key in figures:
-                raise DataError(f"{name}: {shown}: twice for seed {cells.get('seed', name)}")
-            try:
-                figures[key] = float(cells["value"])
-            except ValueError:
-                figures[key] = math.nan
-            if not math.isfinite(figures[key]):
-                raise DataError(f"{name}: {shown},{cells['value']}: not a number")
-
-    def tables(self) -> Iterator[PrintedTable]:
-        """The figures of each seed, of the metrics that the claims are about.
-
-        Raises:
-            DataError: A seed lacks a figure that another one has, or a system one of another's.
-        """
-        better = load_table("table1").better
-        keys = {key for figures in self.figures.values() for key in figures if key[2] in better}
-        systems = dict.fromkeys(key[0] for one in self.figures.values() for key in one)
-        columns = dict.fromkeys((d, m) for m in better for _, d, metric in sorted(keys)
-                                if metric == m)  # fmt: skip
-        for seed, figures in self.figures.items():
-            keys_of_seed = [(system, *column) for system in systems for column in columns]
-            for key in keys_of_seed:
-                if key not in figures:
-                    raise DataError(f"seed {seed} has no figure for {','.join(key)}")
-            cells = {key: PrintedCell(f"{figures[key]:.2f}", figures[key]) for key in keys_of_seed}
-            yield PrintedTable(
-                "yours", tuple(systems), tuple(columns), cells, better, is_printed=False
-            )
+    Raises:
+        DataError: A seed lacks a figure that another one has, or a system one of another's.
+    """
+    better = load_table("table1").better
+    keys = {key for figures in by_seed.values() for key in figures if key[2] in better}
+    systems = dict.fromkeys(key[0] for one in by_seed.values() for key in one)
+    columns = dict.fromkeys((d, m) for m in better for _, d, metric in sorted(keys)
+                            if metric == m)  # fmt: skip
+    for seed, figures in by_seed.items():
+        keys_of_seed = [(system, *column) for system in systems for column in columns]
+        for key in keys_of_seed:
+            if key not in figures:
+                raise DataError(f"seed {seed} has no figure for {','.join(key)}")
+        cells = {key: PrintedCell(f"{figures[key]:.2f}", figures[key]) for key in keys_of_seed}
+        yield PrintedTable("yours", tuple(systems), tuple(columns), cells, better, is_printed=False)
 
 
 def judge_files(sources: Sequence[PathLike], sparse: Sequence[str] = ()) -> Report:
@@ -241,11 +231,11 @@ def judge_files(sources: Sequence[PathLike], sparse: Sequence[str] = ()) -> Repo
     Raises:
         DataError: A file has another form, or no system of that name.
     """
-    scores = OwnScores()
+    by_seed: Figures = defaultdict(dict)
     for source in sources:
-        scores.add(source)
+        _read_figures(source, by_seed)
     tables: dict[str, PrintedTable] = {}
-    for seed, table in zip(scores.figures, scores.tables(), strict=True):
+    for seed, table in zip(by_seed, _tables(by_seed), strict=True):
         if table not in tables.values():  # figures that come again are not another training
             tables[seed] = table
     first = next(iter(tables.values()))
@@ -255,8 +245,8 @@ def judge_files(sources: Sequence[PathLike], sparse: Sequence[str] = ()) -> Repo
                             f"{', '.join(first.systems)}")  # fmt: skip
     judged = judge([_claims(table, (*SPARSE, *sparse)) for table in tables.values()])
     notes = [_used(first)]
-    if copies := len(scores.figures) - len(tables):
-        notes.append(f"{copies} of {len(scores.figures)} seeds repeat the figures of another one, "
+    if copies := len(by_seed) - len(tables):
+        notes.append(f"{copies} of {len(by_seed)} seeds repeat the figures of another one, "
                      "and count with it as one seed.")  # fmt: skip
     return _report(judged, list(tables), notes)
 

@@ -24,9 +24,6 @@ from coverage_eval.core.tables import TextTable
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
 
-Triple: TypeAlias = tuple[str, ...]
-"""Three numbers as printed."""
-
 TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 """Tables 1 and 2 of Malaviya et al. (2018), Tables 2 to 4 of Madsen et al. (2017)."""
 
@@ -123,13 +120,7 @@ class PrintedTable:
 
 @lru_cache(maxsize=len(TABLES))
 def load_table(name: str) -> PrintedTable:
-    """Load one of :data:`TABLES`.
-
-    Raises:
-        ValueError: There is no table with that name.
-    """
-    if name not in TABLES:
-        raise ValueError(f"unknown table {name!r}; one of {', '.join(TABLES)}")
+    """Load one of :data:`TABLES`."""
     data = read_data(name)
     columns = tuple((dataset, metric) for dataset, metric in data["columns"])
     cells = {}
@@ -198,27 +189,6 @@ def load_figure2() -> ExampleSet:
     return _load_examples("figure2")
 
 
-@dataclass(frozen=True)
-class Figure1:
-    """Figure 1 of Malaviya et al. (2018): three rounds of attention over three source words.
-
-    Attributes:
-        scores: The scores z of each round.
-        attention: Transformation → the attention of each round.
-    """
-
-    scores: tuple[Triple, ...]
-    attention: dict[str, tuple[Triple, ...]]
-
-
-@lru_cache(maxsize=1)
-def load_figure1() -> Figure1:
-    """Figure 1 as printed."""
-    data = read_data("figure1")
-    attention = {name: tuple(map(tuple, rows)) for name, rows in data["attention"].items()}
-    return Figure1(tuple(map(tuple, data["scores"])), attention)
-
-
 def compare_scores(source: PathLike, tables: Sequence[str] = TABLES) -> Report:
     """Compare a user's table with printed ones.
 
@@ -278,7 +248,7 @@ def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
         problem = ""
         if key not in printed:
             problem = "no printed table has this figure"
-        elif not _is_number(value):
+        elif not is_number(value):
             problem = "not a number"
         elif key in figures:
             problem = "twice in the file"
@@ -288,7 +258,8 @@ def _read_scores(source: PathLike, tables: Sequence[str]) -> dict[Key, float]:
     return figures
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell of a user's table is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

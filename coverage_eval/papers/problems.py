@@ -25,6 +25,7 @@ Pairs: TypeAlias = Iterable[tuple[ArrayLike, ArrayLike]]
 SEED = 2018
 SAME = 1e-9
 PROBLEMS = 200
+STEP = 1e-6
 MARGIN = 1e-3
 """Smallest distance from kinks for comparing derivatives with finite differences."""
 
@@ -117,12 +118,10 @@ def by_medians(z: Vector, u: Vector) -> Vector:
     return np.asarray(2 * pardalos_kovoor(*canonical_problem(z, u)) + z)
 
 
-def finite_differences(
-    function: Callable[[Vector], Vector], point: Vector, *, step: float = 1e-6
-) -> Vector:
+def finite_differences(function: Callable[[Vector], Vector], point: Vector) -> Vector:
     """The Jacobian of a function by central differences, ``[outputs, inputs]``."""
-    shifts = step * np.eye(len(point))
-    found = [(function(point + shift) - function(point - shift)) / (2 * step) for shift in shifts]
+    shifts = STEP * np.eye(len(point))
+    found = [(function(point + shift) - function(point - shift)) / (2 * STEP) for shift in shifts]
     return np.stack(found, axis=1)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from random import Random
-from types import UnionType
-from typing import Any, get_args, get_type_hints, is_typeddict
+from typing import Any
 
 import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.report import data
+from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.report.examples import find_examples
 from coverage_eval.comparison.report.html import ReportOptions, make_report, report_values
 from coverage_eval.comparison.table import Comparison
@@ -36,38 +35,39 @@ def comparison(**options: Any) -> Comparison:
     return ce.compare(SYSTEMS, REFERENCES, SOURCES, aligner, **options)
 
 
-def in_typescript(hint: Any) -> str:
-    """A type as TypeScript writes it."""
-    if hint is type(None):
-        return "null"
-    if hint in {int, str, bool}:
-        return {int: "number", str: "string", bool: "boolean"}[hint]
-    if is_typeddict(hint):
-        return hint.__name__.removesuffix("Record")
-    if isinstance(hint, UnionType):
-        return " | ".join(map(in_typescript, get_args(hint)))
-    (item,) = map(in_typescript, get_args(hint))
-    return f"({item})[]" if " " in item else f"{item}[]"
+def is_of_type(value: Any, hint: str, fields: dict[str, dict[str, str]]) -> bool:
+    """Whether a value of JSON has a type of TypeScript."""
+    if hint.endswith(" | null"):
+        return value is None or is_of_type(value, hint.removesuffix(" | null"), fields)
+    if hint.endswith("[]"):
+        item = hint.removesuffix("[]").removeprefix("(").removesuffix(")")
+        return isinstance(value, list) and all(is_of_type(each, item, fields) for each in value)
+    if hint in fields:
+        own = fields[hint]
+        return value.keys() == own.keys() and all(
+            is_of_type(value[name], own[name], fields) for name in own
+        )
+    return type(value) is {"number": int, "string": str, "boolean": bool}[hint]
 
 
 def test_the_script_reads_the_fields_that_are_written():
-    """Field by field, with their types; mypy checks that they are written."""
+    """Field by field, with their types."""
     frontend = ROOT / "coverage_eval" / "comparison" / "report" / "frontend"
     text = (frontend / "src" / "data.ts").read_text(encoding="utf-8")
     for name, meaning in re.findall(r"^export type (\w+) = (.*);$", text, re.MULTILINE):
         text = re.sub(rf"\b{name}\b", meaning, text)
-    read = {
+    fields = {
         name: dict(re.findall(r"^  (\w+\??): (.*?);", body, re.MULTILINE))
         for name, body in re.findall(r"^export interface (\w+) {\n(.*?)^}", text, re.M | re.DOTALL)
     }
-    written = {
-        in_typescript(record): {
-            field: in_typescript(hint) for field, hint in get_type_hints(record).items()
-        }
-        for record in vars(data).values()
-        if is_typeddict(record) and record.__module__ == data.__name__
-    }
-    assert read == written
+    maps = [AttentionMap(np.eye(2), ["a", "b"], ["c", "d"])] * 3
+    report = make_report(comparison(), attention={"bad": maps})
+    blocks = read_blocks(report.html)
+    assert is_of_type(blocks["contents"], "Contents", fields)
+    assert blocks["contents"]["metrics"]
+    assert blocks["contents"]["kinds"]
+    assert is_of_type(blocks["segments/0"], "Segment[]", fields)
+    assert any(output["marks"] for output in blocks["segments/0"][0]["outputs"])
 
 
 def test_marks_of_a_segment_by_hand():

@@ -21,7 +21,7 @@ from coverage_eval.papers import (
 )
 from coverage_eval.papers.audits import AUDITS, run_audit
 from coverage_eval.papers.claims import RULE, Audit, Claim, Verdict, audit_report, whole_report
-from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_figure1, load_table
+from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table, read_data
 from tests.attention.oracles import softmax_oracle, sparsemax_oracle
 
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
@@ -54,21 +54,20 @@ def test_an_unknown_audit_is_refused():
 
 @pytest.mark.parametrize("name", ["softmax", "sparsemax", "csoftmax", "csparsemax"])
 def test_figure_1_agrees_with_exact_arithmetic(name):
-    figure, oracle = load_figure1(), softmax_oracle
+    figure, oracle = read_data("figure1"), softmax_oracle
     if name.endswith("sparsemax"):
         oracle = sparsemax_oracle
     cumulative = np.zeros(3)
-    for scores, digits in zip(figure.scores, figure.attention[name], strict=True):
+    for scores, digits in zip(figure["scores"], figure["attention"][name], strict=True):
         alpha = oracle(list(map(float, scores)), 1 - cumulative if name.startswith("c") else None)
         cumulative += alpha
         assert [f"{value:.2f}" for value in alpha] == [f"{float(text):.2f}" for text in digits]
 
 
 def test_a_wrong_digit_of_figure_1_is_noticed(monkeypatch):
-    figure = load_figure1()
-    rows = figure.attention["csoftmax"]
-    wrong = {**figure.attention, "csoftmax": (*rows[:2], ("0.12", "0.22", "0.66"))}
-    monkeypatch.setattr(audit_figures, "load_figure1", lambda: replace(figure, attention=wrong))
+    figure = read_data("figure1")
+    figure["attention"]["csoftmax"][2] = ["0.12", "0.22", "0.66"]
+    monkeypatch.setattr(audit_figures, "read_data", lambda _: figure)
     claim = audit_figures.audit_figure1()[0]
     assert claim.verdict is Verdict.CONTRADICTED
     assert [fact.what for fact in claim.exceptions] == ["csoftmax, round 3, u = (0.12, 0.21, 0.67)"]

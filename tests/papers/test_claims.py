@@ -56,13 +56,6 @@ def test_the_table_of_facts_says_what_each_one_shows():
     assert Claim("z", "p. 1", (), unchecked="no data").verdict is Verdict.UNCHECKED
 
 
-def test_an_audit_shows_itself_in_a_notebook():
-    fact = Fact("a < b", "1", "2", "no", holds=False)
-    page = Audit("x", "T & U", (Claim("z", "p. 1", (fact,)),))._repr_html_()
-    assert "<caption>x: T &amp; U</caption>" in page
-    assert "<td>z</td><td>contradicted</td><td>a &lt; b: 1 / 2</td><td>p. 1</td>" in page
-
-
 def test_all_exceptions_and_their_number_are_in_csv():
     for number, cell in enumerate(["", "1 of 2: a", "2 of 3: a; b", "3 of 4: a; b; c"]):
         facts = [Fact(what, "1", "2", "no", holds=False) for what in "abc"[:number]]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import NamedTuple
 
 from coverage_eval.comparison.evidence import flagged_segments, flags_segments
 from coverage_eval.comparison.statements import Statement, Statements
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.core.report import digits_apart, format_number
+from coverage_eval.core.report import format_number
 from coverage_eval.outputs.output_errors import KINDS, main_error
 
 _DOES = {"omission": "drop words", "repetition": "repeat words", "addition": "add words"}
@@ -20,48 +19,36 @@ _PROBABLY = {"omission": "probably lack something", "addition": "probably add so
 """The same of metrics that know how likely an error is."""
 
 
-class Answer(NamedTuple):
-    """Three lines, in which systems are ``⟦0⟧``, ``⟦1⟧``.
-
-    Attributes:
-        who: What the tests tell apart best.
-        how_much: By how many outputs, or by which scores.
-        why: What is wrong with the outputs of the system that the page opens with; may be empty.
-    """
-
-    who: str
-    how_much: str
-    why: str
+Flags = Mapping[str, Mapping[str, Sequence[bool]]]
+"""By metric that flags segments, and system: whether each output is flagged."""
 
 
-class Flags:
-    """How many outputs of each system are flagged, by metrics that flag segments."""
-
-    def __init__(self, comparison: Comparison, function_words: Set[str]) -> None:
-        self.by_metric: Mapping[str, Mapping[str, Sequence[bool]]] = {
-            name: {
-                system: flagged_segments(comparison.result, name, system, function_words).tolist()
-                for system in comparison.rows
-            }
-            for name, metric in comparison.metrics.items()
-            if flags_segments(metric)
+def find_flags(comparison: Comparison, function_words: Set[str]) -> Flags:
+    """Which outputs metrics flag, where function words alone are no error."""
+    return {
+        name: {
+            system: flagged_segments(comparison.result, name, system, function_words).tolist()
+            for system in comparison.rows
         }
-
-    def count(self, name: str, system: str) -> int:
-        """The number of a system's outputs that a metric flags."""
-        return sum(self.by_metric[name][system])
+        for name, metric in comparison.metrics.items()
+        if flags_segments(metric)
+    }
 
 
 def write_answer(
     comparison: Comparison, flags: Flags, worst: str, commonest: tuple[str, int] | None
-) -> Answer:
-    """What a reader should know after ten seconds.
+) -> tuple[str, str, str]:
+    """What a reader should know after ten seconds, in lines that call systems ``⟦0⟧``, ``⟦1⟧``.
 
     Args:
         comparison: The systems.
         flags: What is flagged.
         worst: The system that the page opens with.
         commonest: The entry of a list of errors that it has most often, and how often.
+
+    Returns:
+        What the tests tell apart best; by how many outputs, or by which scores; and what is wrong
+        with the outputs of the worst system, which may be empty.
     """
     stated = comparison.statements
     names = {system: f"⟦{number}⟧" for number, system in enumerate(comparison.rows)}
@@ -80,15 +67,13 @@ def write_answer(
     else:
         who, how_much = _of_errors(comparison, flags, item, names)
     whose = f" of {names[worst]}" if len(names) > 1 else ""
-    return Answer(who, how_much, _why(comparison, worst, whose, commonest))
+    return who, how_much, _why(comparison, worst, whose, commonest)
 
 
 def _of_one_system(comparison: Comparison, flags: Flags) -> tuple[str, str]:
     """What the outputs of a single system do, and its scores."""
     (system,) = comparison.rows
-    does = {
-        _does(comparison, name): flags.count(name, system) for name in reversed([*flags.by_metric])
-    }
+    does = {_does(comparison, name): sum(flags[name][system]) for name in reversed([*flags])}
     clauses = [f"{count:,} {what}" for what, count in sorted(does.items(), key=lambda i: -i[1])]
     scores = ", ".join(
         f"{comparison.metrics[name].presentation.name} {format_number(cell.score.score)}"
@@ -126,10 +111,10 @@ def _of_errors(
 def _amount(comparison: Comparison, flags: Flags, item: Statement, names: Mapping[str, str]) -> str:
     """How many outputs of the worst and of the best system have the error, or their scores."""
     stated, (worst,) = comparison.statements, item.worse
-    if item.metric not in flags.by_metric or "documents" in stated.metrics[item.metric].needs:
+    if item.metric not in flags or "documents" in stated.metrics[item.metric].needs:
         return _scores(stated, item, names)
     best = min(item.better, key=lambda system: (stated.scores[item.metric][system], system))
-    count, least = (flags.count(item.metric, system) for system in (worst, best))
+    count, least = (sum(flags[item.metric][system]) for system in (worst, best))
     if count < 2 * least:  # Numbers of outputs do not say what the scores say.
         return _scores(stated, item, names)
     return (
@@ -148,20 +133,12 @@ def _does(comparison: Comparison, name: str) -> str:
 
 def _scores(stated: Statements, item: Statement, names: Mapping[str, str]) -> str:
     """The scores of a statement: ``BLEU 30.01 of a, 28.20 of b``."""
-    metric, scores = stated.metrics[item.metric], stated.scores[item.metric]
-    sides = (
-        (item.worse, item.better) if metric.presentation.more_errors else (item.better, item.worse)
-    )
-    (first,), others = sides
-    ends = sorted(scores[system] for system in others)
-    ends = [ends[0], ends[-1]]
-    digits = digits_apart(scores[first], ends)
-    span = " to ".join(dict.fromkeys(format_number(end, digits) for end in ends))
+    first, others, figure, span = stated.figures(item)
     whose = names[others[0]] if len(others) == 1 else f"the other {len(others)}"
     if len(others) < len(stated.systems) - 1 and len(others) > 1:
         whose = f"{len(others)} others"
-    figure = format_number(scores[first], digits)
-    return f"{metric.presentation.name} {figure} of {names[first]}, {span} of {whose}"
+    label = stated.metrics[item.metric].presentation.name
+    return f"{label} {figure} of {names[first]}, {span} of {whose}"
 
 
 def _why(comparison: Comparison, worst: str, name: str, commonest: tuple[str, int] | None) -> str:

@@ -1,13 +1,14 @@
-"""What the page of a report gets as JSON; ``frontend/src/data.ts`` has the same fields.
+"""What the page of a report gets as JSON of each segment.
 
-The page has one :class:`ContentsRecord`, and a :class:`SegmentRecord` for each segment.
+``frontend/src/data.ts`` says what each field is: it has a ``Contents``, and a ``Segment`` for each
+segment. A test compares them with what is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from coverage_eval.align.rows import AlignedRow
 from coverage_eval.comparison.evidence import linking_metric, marks_of, shown_marks
@@ -25,103 +26,11 @@ Such small numbers are compressed well.
 """
 
 
-class WorstRecord(TypedDict):
-    """The metric and the system with the most errors."""
-
-    metric: str
-    system: str
-
-
-class MetricRecord(TypedDict):
-    """A metric: whether it flags segments, and which scores are better, None for neither.
-
-    ``figure`` is what the page calls the score of a segment.
-    """
-
-    name: str
-    figure: str
-    higherIsBetter: bool | None
-    flags: bool
-
-
-class KindRecord(TypedDict):
-    """A :class:`~coverage_eval.core.mark.MarkKind`, and whether the page shows it at first."""
-
-    key: str
-    style: str
-    side: str
-    meaning: str
-    error: str
-    listed: str
-    shown: bool
-
-
-class ContentsRecord(TypedDict):
-    """What the page must know before it reads a segment.
-
-    ``labels`` and ``colours`` are those of the systems, ``functionWords`` are quiet alone, ``text``
-    is the side that the list shows, and ``block`` the number of segments in a block of data.
-    """
-
-    worst: WorstRecord
-    systems: list[str]
-    labels: list[str]
-    colours: list[str]
-    metrics: list[MetricRecord]
-    kinds: list[KindRecord]
-    functionWords: list[str]
-    text: str
-    segments: int
-    block: int
-
-
-class MarkRecord(TypedDict):
-    """Words that a metric points at: the key of their kind, their characters, if they are quiet."""
-
-    kind: str
-    spans: Steps
-    text: str
-    quiet: bool
-
-
-class AttentionRecord(TypedDict):
-    """An attention map: words of both sides, and weights in percent for each output word."""
-
-    source: list[str]
-    words: list[str]
-    weights: list[list[int]]
-
-
-class OutputRecord(TypedDict):
-    """The output of a system.
-
-    ``links`` are numbers of source and output words from 0, in turns, and ``words`` their
-    characters; both None if they are not known.
-    """
-
-    text: str
-    words: Steps | None
-    links: list[int] | None
-    marks: list[MarkRecord]
-    attention: AttentionRecord | None
-
-
-class SegmentRecord(TypedDict):
-    """A segment: texts, with words and links as outputs have them, and outputs by system."""
-
-    source: str | None
-    sourceWords: Steps | None
-    references: list[str]
-    referenceWords: list[Steps | None]
-    referenceLinks: list[list[int] | None]
-    outputs: list[OutputRecord]
-
-
 def segment_records(
     comparison: Comparison,
     attention: Mapping[str, Sequence[AttentionMap]],
     function_words: Set[str],
-) -> Iterator[SegmentRecord]:
+) -> Iterator[dict[str, Any]]:
     """A record for each segment.
 
     Args:
@@ -139,7 +48,7 @@ def segment_records(
     for index, row in enumerate(result.rows):
         links = aligned[index] if linked else None
         source = None if row.source is None else segment_text(row.source)
-        outputs: list[OutputRecord] = []
+        outputs = []
         for position, (system, segment) in enumerate(
             zip(result.systems, row.hypotheses, strict=True)
         ):
@@ -171,7 +80,7 @@ def segment_records(
 
 def _mark_records(
     marks: Sequence[tuple[MarkKind, Mark]], source: str, output: str, function_words: Set[str]
-) -> list[MarkRecord]:
+) -> list[dict[str, Any]]:
     units = {"source": _units(source), "output": _units(output)}
     loud = {id(mark) for _, mark in shown_marks(source, marks, function_words)}
     return [
@@ -202,7 +111,7 @@ def _steps(units: Sequence[int], spans: Iterable[Span]) -> Steps:
     return [end - start for start, end in pairwise(ends)]
 
 
-def _attention_record(item: AttentionMap) -> AttentionRecord:
+def _attention_record(item: AttentionMap) -> dict[str, Any]:
     return {
         "source": list(item.source_labels),
         "words": list(item.hypothesis_labels),

@@ -17,8 +17,8 @@ from coverage_eval.comparison.evidence import (
     listed_kinds,
     mark_kinds,
 )
-from coverage_eval.comparison.report.answer import Flags, write_answer
-from coverage_eval.comparison.report.data import ContentsRecord, KindRecord, segment_records
+from coverage_eval.comparison.report.answer import find_flags, write_answer
+from coverage_eval.comparison.report.data import segment_records
 from coverage_eval.comparison.report.examples import find_examples, worst_examples
 from coverage_eval.comparison.report.faults import find_faults
 from coverage_eval.comparison.report.page import (
@@ -136,12 +136,12 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
     labels = {system: system.removesuffix(ending) for system in systems}
     shown_names = list(labels.values())
     words = function_words(result)
-    flags = Flags(comparison, words)
+    flags = find_flags(comparison, words)
     stated = comparison.statements
     told = stated.deciding
     opened, worst = _worst(comparison, told)
     deciding = told.metric if told else opened
-    picture = draw_scores(comparison, deciding, flags.by_metric.get(deciding))
+    picture = draw_scores(comparison, deciding, flags.get(deciding))
     lists = list(_lists(comparison, words))
     doubtful = _doubtful(comparison)
     shown = min(result.segments, MAX_OUTPUTS // len(systems))
@@ -162,9 +162,7 @@ def report_values(comparison: Comparison, options: ReportOptions) -> dict[str, A
         "picture": picture,
         "deciding": comparison.metrics[deciding],
         "is_sorted": told is not None,
-        "flagged": {
-            system: sum(column) for system, column in flags.by_metric.get(deciding, {}).items()
-        },
+        "flagged": {system: sum(column) for system, column in flags.get(deciding, {}).items()},
         "note": sentence(brief_note(comparison, names[comparison.baseline]), shown_names),
         "examples": {name: examples[name] for name in picture.rows if name in examples},
         "worst": worst,
@@ -329,7 +327,7 @@ def _worst(comparison: Comparison, told: Statement | None) -> tuple[str, str]:
     return name, system
 
 
-def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsRecord:
+def _contents(comparison: Comparison, values: Mapping[str, Any]) -> dict[str, Any]:
     result = comparison.result
     return {
         "worst": {
@@ -356,7 +354,7 @@ def _contents(comparison: Comparison, values: Mapping[str, Any]) -> ContentsReco
     }
 
 
-def _kinds(comparison: Comparison) -> Iterator[KindRecord]:
+def _kinds(comparison: Comparison) -> Iterator[dict[str, Any]]:
     """The kinds of marks, the plainest first; those that prove little are shown on demand."""
     doubtful = _doubtful(comparison)
     of_metrics = mark_kinds(comparison.result).items()
@@ -387,5 +385,5 @@ def _blocks(
         for system in comparison.rows:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.presentation.name}/{system}", scores
-            if flagged := values["flags"].by_metric.get(name):
+            if flagged := values["flags"].get(name):
                 yield f"flags/{metric.presentation.name}/{system}", flagged[system][:shown]

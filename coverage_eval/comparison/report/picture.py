@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 
 from coverage_eval.comparison.pairs import systems_as_references
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.table import Comparison, column_label
 from coverage_eval.core.report import format_number, format_p
 from coverage_eval.core.score import interval_ends
 
@@ -122,11 +122,10 @@ def draw_scores(
         *comparison.rows
     ]
     ends = {name: _axis_ends(comparison, name, on_axes) for name in names}
-    arrows = {True: " ↑", False: " ↓", None: ""}
     axes = [
         Axis(
             metrics[name].presentation.name,
-            f"{metrics[name].presentation.name}{arrows[metrics[name].presentation.higher_is_better]}",
+            column_label(metrics[name]),
             [f"{tick:.6g}" for tick in (start, (start + end) / 2, end)],
             "descending" if metrics[name].presentation.higher_is_better else "ascending",
         )

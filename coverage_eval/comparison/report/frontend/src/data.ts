@@ -1,6 +1,6 @@
 /**
  * The report's data: compressed blocks in the page, unpacked when they are asked for. The interfaces
- * are the classes of coverage_eval/comparison/report/data.py, as a test of both compares them.
+ * are of what coverage_eval/comparison/report/data.py writes, as a test compares them.
  */
 
 export interface Metric {
