@@ -92,6 +92,16 @@ class Comparison:
         names = ", ".join(metric.presentation.name for metric in self.metrics.values())
         return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
 
+    if not TYPE_CHECKING:  # which finds names that do not exist
+
+        def __getitem__(self, key: object) -> Any:
+            raise TypeError(f"{key!r:.60}: a comparison is no table; comparison.to_frame() is one")
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"a comparison has no {name!r}; comparison.to_frame() is a table of pandas"
+            )
+
     @property
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics by name, columns of the table."""

@@ -30,6 +30,9 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 MAX_LINE_BYTES = 1 << 26
 """The longest line that is read, in bytes: a file with a longer line is probably not text."""
 
+MAX_BLANK_LINES = 1 << 20
+"""The longest run of blank lines that is read: 300 kB of gzip can hold 300,000,000 of them."""
+
 _BEGINNING = 1 << 16
 """Bytes that tell what a file is."""
 
@@ -166,7 +169,7 @@ class FileText(Text):
             DataError: The file is missing, a folder, damaged, no text, or not UTF-8; the message
                 names file and line.
         """
-        has_warned = quietly
+        has_warned, blank = quietly, 0
         with self._unpacked() as file:
             if other := identify_file(file.peek(_BEGINNING)[:_BEGINNING], self.path):
                 raise DataError(f"{self.name}: is {other}")
@@ -193,6 +196,12 @@ class FileText(Text):
                         where = f"{self.name}: line {number}"
                         warnings.warn(f"{where} {message}", CorpusWarning, stacklevel=2)
                     segment = segment.removesuffix("\r")
+                blank = 0 if segment else blank + 1
+                if blank > MAX_BLANK_LINES:
+                    raise DataError(
+                        f"{self.name}: line {number} is the last of {blank:,} blank lines, so this "
+                        "is probably no text of segments"
+                    )
                 yield segment
 
     @contextmanager

@@ -264,3 +264,12 @@ def test_a_number_a_line_is_of_the_only_system(tmp_path):
     (tmp_path / "wide").write_text("0.5\t1\n1\t0\n")
     with pytest.raises(DataError, match=r"no names of columns.*add it: .echo 'A,B'; cat "):
         read_external_scores("x", SegmentFile(tmp_path / "wide"), ["a", "b"])
+
+
+def test_a_comparison_names_its_table_of_pandas():
+    comparison: Any = compare({"a": TEXT, "b": TEXT}, TEXT, metrics=["rep"], resamples=0)
+    with pytest.raises(TypeError, match=r"to_frame\(\) is one"):
+        comparison["a"]
+    with pytest.raises(AttributeError, match=r"no 'to_csv'; comparison.to_frame\(\) is a table"):
+        comparison.to_csv("x.csv")
+    assert not hasattr(comparison, "columns")

@@ -84,6 +84,13 @@ class TestSegments:
         path.write_bytes(path.read_bytes()[:-1])
         assert len(list(read_segments(path))) == 20_001
 
+    @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+    def test_line_ends_without_end_are_no_text(self, tmp_path, monkeypatch, end):
+        path = write(tmp_path / "a.gz", gzip.compress(b"a\n" + end * 5_000 + b"b\n" + end * 5_001))
+        monkeypatch.setattr(files, "MAX_BLANK_LINES", 5_000)
+        with pytest.raises(DataError, match="line 10003 is the last of 5,001 blank lines, so"):
+            list(read_segments(path))
+
     def test_missing_file(self, tmp_path):
         with pytest.raises(DataError, match=r"nowhere\.txt: no such file$"):
             list(read_segments(tmp_path / "nowhere.txt"))
