@@ -56,7 +56,11 @@ class Command(HelpCommand):
             click.UsageError: The command line is wrong.
             DataError: A file cannot be written, or whatever the command raises.
         """
-        infer_format(ctx, tuple(self.endings), any_ending=self.any_ending)
+        try:
+            infer_format(ctx, tuple(self.endings), any_ending=self.any_ending)
+        except click.UsageError:
+            _check_outputs(ctx)  # to write to an input is the graver mistake, which is told
+            raise
         _check_outputs(ctx)
         try:
             check_stdin(map(FileText, _inputs(ctx)))

@@ -152,27 +152,23 @@ class TextArguments(click.Argument):
         values, column = ctx.params, ctx.params.pop("systems_in", None)
         if not (self.row_by_row or "systems" in values):
             return
-        tables: dict[TextTable, LongTable] = {}
         texts = {
             text.table
             for item in ctx.command.params
             for text in values_of(ctx, item)
             if isinstance(text, ColumnText)
         }
-        for table in texts:
-            if found := find_systems(table, column or SYSTEM):
-                tables[table] = found
+        found = ((table, find_systems(table, column or SYSTEM)) for table in texts)
+        tables = {table: several for table, several in found if several}
         if column and not tables:
             raise click.UsageError(f"--systems-in {column}: no table has systems in it", ctx)
-        systems = values.get("systems", {})
-        for parameter in ctx.command.params:
-            name = parameter.name or ""
-            if isinstance(value := values.get(name), tuple):
+        for name, value in values.items():
+            if isinstance(value, tuple):
                 values[name] = tuple(self._as_given(text, tables) for text in value)
-            elif isinstance(value, ColumnText):
+            else:
                 values[name] = self._as_given(value, tables)
-        if systems:
-            values["systems"] = _by_system(systems, tables)
+        if "systems" in values:
+            values["systems"] = _by_system(values["systems"], tables)
 
     def _as_given(self, text: Any, tables: Mapping[TextTable, LongTable]) -> Any:
         """A text of the rows or segments of its table; another value as it is."""

@@ -6,7 +6,6 @@ UTF-8, one segment per line; only ``\\n`` ends a line, and an empty line is a se
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import warnings
 from abc import ABC, abstractmethod
@@ -135,7 +134,7 @@ class FileText(Text):
         """The file itself, or the copy of a pipe.
 
         Raises:
-            DataError: The file is missing or a folder.
+            DataError: The file is missing or a folder, or a line of a pipe is too long.
         """
         check_file(self.path)
         is_stdin = str(self.path) == STDIN
@@ -143,7 +142,7 @@ class FileText(Text):
             return Path(self.path)
         self._copy = NamedTemporaryFile(prefix="coverage-eval-")  # noqa: SIM115 (it lasts as long)
         with nullcontext(sys.stdin.buffer) if is_stdin else Path(self.path).open("rb") as pipe:
-            shutil.copyfileobj(pipe, self._copy)
+            self._copy.writelines(line for _, line in self._undecoded(pipe))
         self._copy.flush()
         return Path(self._copy.name)
 
@@ -173,13 +172,7 @@ class FileText(Text):
         with self._unpacked() as file:
             if other := identify_file(file.peek(_BEGINNING)[:_BEGINNING], self.path):
                 raise DataError(f"{self.name}: is {other}")
-            read_line = partial(file.readline, MAX_LINE_BYTES + 1)
-            for number, data in enumerate(iter(read_line, b""), start=1):
-                if len(data) > MAX_LINE_BYTES:
-                    raise DataError(
-                        f"{self.name}: line {number} is longer than {MAX_LINE_BYTES:,} bytes, so "
-                        "this is probably no text of segments"
-                    )
+            for number, data in self._undecoded(file):
                 try:
                     segment = data.decode().removesuffix("\n")
                 except UnicodeDecodeError as error:
@@ -203,6 +196,17 @@ class FileText(Text):
                         "is probably no text of segments"
                     )
                 yield segment
+
+    def _undecoded(self, file: Any) -> Iterator[tuple[int, bytes]]:
+        """The number and the bytes of each line; a pipe may give one without end."""
+        read_line = partial(file.readline, MAX_LINE_BYTES + 1)
+        for number, data in enumerate(iter(read_line, b""), start=1):
+            if len(data) > MAX_LINE_BYTES:
+                raise DataError(
+                    f"{self.name}: line {number} is longer than {MAX_LINE_BYTES:,} bytes, so this "
+                    "is probably no text of segments"
+                )
+            yield number, data
 
     @contextmanager
     def _unpacked(self) -> Iterator[Any]:

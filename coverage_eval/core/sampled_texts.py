@@ -95,12 +95,8 @@ class SampledTexts:
         """
         rows = sample.rows
         hypotheses = [
-            SampledText(name, [tokenizer(row.hypotheses[index]) for row in rows])
-            for index, name in enumerate(sample.systems)
-        ]
-        hypotheses += [
-            SampledText(name, [tokenizer(row.peers[index]) for row in rows])
-            for index, name in enumerate(sample.peers)
+            SampledText(name, [tokenizer((*row.hypotheses, *row.peers)[index]) for row in rows])
+            for index, name in enumerate((*sample.systems, *sample.peers))
         ]
         references = {
             name: SampledText(name, [tokenizer(row.references[index]) for row in rows])
@@ -115,9 +111,8 @@ class SampledTexts:
         def read(lines: Sequence[range]) -> SampledTexts:
             return cls.tokenize(sample.read(lines), tokenizer, source_tokenizer)
 
-        references_in_order = list(references.values())
         return cls(
-            hypotheses, references_in_order, source, sample.lines, size=sample.size, read=read
+            hypotheses, [*references.values()], source, sample.lines, size=sample.size, read=read
         )
 
     @cached_property

@@ -91,6 +91,19 @@ class TestSegments:
         with pytest.raises(DataError, match="line 10003 is the last of 5,001 blank lines, so"):
             list(read_segments(path))
 
+    def test_a_pipe_without_line_ends_does_not_fill_the_disk(self, monkeypatch):
+        with pytest.raises(DataError, match="/dev/zero: line 1 is longer than 67,108,864 bytes"):
+            list(read_segments("/dev/zero"))
+        lines = b"four\n" * 20_000 + b"x" * 200_001
+        monkeypatch.setattr(files, "MAX_LINE_BYTES", 200_000)
+        for data, number in ((lines, 20_001), (lines[:-1], 0)):
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            if number:
+                with pytest.raises(DataError, match=f"standard input: line {number} is longer th"):
+                    list(read_segments("-"))
+            else:
+                assert len(list(read_segments("-"))) == 20_001
+
     def test_missing_file(self, tmp_path):
         with pytest.raises(DataError, match=r"nowhere\.txt: no such file$"):
             list(read_segments(tmp_path / "nowhere.txt"))

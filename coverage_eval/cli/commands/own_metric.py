@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -9,7 +10,6 @@ import click
 
 from coverage_eval.cli.click_options import option_group
 from coverage_eval.cli.command import Command
-from coverage_eval.cli.commands.drop import alignment_options, alignment_score
 from coverage_eval.cli.commands.score import score
 from coverage_eval.cli.kept_rows import kept_options
 from coverage_eval.cli.options import checks_option, jobs_option, metric_settings
@@ -37,11 +37,17 @@ def metric_command(name: str) -> click.Command:
     kind = metric_class(name)
     is_aligned = "aligner" in {item.name for item in fields(kind)}
     has_references = "references" in kind.needs
+    compute: Callable[..., None] = score
+    how = jobs_option
+    if is_aligned:
+        from coverage_eval.cli.commands.drop import alignment_options, alignment_score
+
+        compute, how = alignment_score, alignment_options
     by_option = ["src"] if "sources" in kind.needs and not is_aligned else []
     options = option_group(
         texts("hyp", *(["ref"] if has_references else []), options=by_option),
         metric_settings(name),
-        alignment_options if is_aligned else jobs_option,
+        how,
         checks_option,
         scoring_options,
         # A segment without an error has the score 0.
@@ -49,7 +55,7 @@ def metric_command(name: str) -> click.Command:
     )
 
     def run(**values: Any) -> None:
-        (alignment_score if is_aligned else score)(name, **values)
+        compute(name, **values)
 
     links = " --model de-en.model" if is_aligned else ""
     source = " --src src.txt" if is_aligned or by_option else ""
