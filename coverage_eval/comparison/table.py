@@ -89,8 +89,8 @@ class Comparison:
     tests: PairTests = field(repr=False, compare=False)
 
     def __repr__(self) -> str:
-        names = ", ".join(metric.presentation.name for metric in self.metrics.values())
-        return f"<Comparison of {', '.join(self.rows)} by {names}, {self.segments:,} segments>"
+        systems, labels = ", ".join(self.rows), ", ".join(self.labels)
+        return f"<Comparison of {systems} by {labels}, {self.segments:,} segments>"
 
     if not TYPE_CHECKING:  # which finds names that do not exist
 
@@ -106,6 +106,11 @@ class Comparison:
     def metrics(self) -> Mapping[str, Metric]:
         """The metrics by name, columns of the table."""
         return self.result.metrics
+
+    @property
+    def labels(self) -> list[str]:
+        """The metrics as tables call them."""
+        return [metric.presentation.name for metric in self.metrics.values()]
 
     @property
     def segments(self) -> int:
@@ -194,11 +199,7 @@ class Comparison:
             segment, system = divmod(number, len(systems))
             return (segment + 1, systems[system], *(scores[system][segment] for scores in columns))
 
-        header = (
-            "segment",
-            "system",
-            *(metric.presentation.name for metric in self.metrics.values()),
-        )
+        header = ("segment", "system", *self.labels)
         return header, LazyRows(row, range(len(systems) * self.segments))
 
     def to_frame(self, what: str = "systems") -> pd.DataFrame:
@@ -222,8 +223,7 @@ class Comparison:
             return frame.astype(dict.fromkeys(header[2:], "float64"))
         if what != "systems":
             raise ValueError(f"what is 'systems' or 'segments', not {what!r}")
-        labels = [metric.presentation.name for metric in self.metrics.values()]
-        columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
+        columns = pd.MultiIndex.from_product([self.labels, _FIGURES], names=["metric", "figure"])
         figures = [[_figures(cell) for cell in cells.values()] for cells in self.rows.values()]
         values = np.array(figures, dtype=np.float64).reshape(len(self.rows), -1)
         return pd.DataFrame(values, index=pd.Index(self.rows, name="system"), columns=columns)

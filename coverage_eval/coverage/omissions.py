@@ -32,7 +32,6 @@ from coverage_eval.documents.metrics import (
     match_of,
     missing_marks,
 )
-from coverage_eval.outputs.output_errors import learn_output_errors
 
 _SUSPECTED = MarkKind(
     LEFT_OUT, "source", "suspected", "suspected omission", "suspected omissions",
@@ -135,15 +134,8 @@ class UncoveredWords(Metric):
         Raises:
             AlignerError: The aligner failed.
         """
-        finder = self._find_by(sample)
+        finder = self._find_by(sample).adapt_to_sample(sample)
         row = Row(("",) * len(sample.systems), (), None, ("",) * len(sample.peers))
-        if sample.rows:
-            finder = finder.adapt_to_sample(sample)
-        else:
-            finder.error_finder = learn_output_errors(
-                RowSample([row], sample.systems), self.aligner
-            )
-            finder.nulls *= len(sample.systems)
         return FittedFinder(self, finder, len(peers_of(row)[0]))
 
 
