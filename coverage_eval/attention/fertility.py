@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,4 +131,4 @@ def guided(
         for word, count in zip(words, counts.tolist(), strict=True):
             if count > largest.get(word, 0):
                 largest[word] = count
-    return FertilityTable(MappingProxyType(largest))
+    return FertilityTable(largest)

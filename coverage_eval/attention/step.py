@@ -121,8 +121,6 @@ class AttentionState:
 
     def __post_init__(self) -> None:
         cumulative = np.array(self.cumulative, dtype=np.float64)
-        if cumulative.ndim != 2:
-            raise AttentionError(f"cumulative attention must be [B, S], not {cumulative.shape}")
         cumulative.setflags(write=False)
         self.cumulative = cumulative
 
@@ -131,7 +129,7 @@ class AttentionState:
         """No attention yet, for a batch of ``rows`` sources with ``positions`` words."""
         return cls(np.zeros((rows, positions)))
 
-    def credit(self, fertilities: ArrayLike) -> Float64Array:
+    def credit(self, fertilities: Float64Array) -> Float64Array:
         r"""Credit :math:`u_t = f - \beta_{t-1}` of each word, never below 0.
 
         In exact arithmetic the credits of a row sum to :math:`\sum_j f_j` minus the steps taken. If
@@ -144,17 +142,19 @@ class AttentionState:
         Returns:
             ``[B, S]`` upper bounds.
         """
-        bounds = np.asarray(fertilities, dtype=np.float64)
-        credit = np.maximum(bounds - self.cumulative, 0.0)
+        credit = np.maximum(fertilities - self.cumulative, 0.0)
         total = credit.sum(axis=1)
-        scale = np.where(np.isfinite(bounds), bounds, 0.0).sum(axis=1) + bounds.shape[1]
+        finite = np.where(np.isfinite(fertilities), fertilities, 0.0)
+        scale = finite.sum(axis=1) + fertilities.shape[1]
         rounding = np.finfo(np.float64).eps * (self.steps + 1) * scale
         short = (total < 1.0) & (total >= 1.0 - rounding)
         if short.any():
             credit[short] /= total[short, None]
         return np.asarray(credit)
 
-    def add(self, attention: ArrayLike, fertilities: ArrayLike | None = None) -> AttentionState:
+    def add(
+        self, attention: Float64Array, fertilities: Float64Array | None = None
+    ) -> AttentionState:
         r"""The state after a step: :math:`\beta_t = \beta_{t-1} + \alpha_t`.
 
         Args:
@@ -162,12 +162,10 @@ class AttentionState:
             fertilities: ``[B, S]`` f of a constrained step. A word that received all its credit
                 then has exactly its fertility, without a residue from rounding.
         """
-        step = np.asarray(attention, dtype=np.float64)
-        cumulative = self.cumulative + step
+        cumulative = self.cumulative + attention
         if fertilities is not None:
-            bounds = np.asarray(fertilities, dtype=np.float64)
-            used_up = (step > 0) & (step >= np.maximum(bounds - self.cumulative, 0.0))
-            cumulative = np.where(used_up, bounds, cumulative)
+            left = np.maximum(fertilities - self.cumulative, 0.0)
+            cumulative = np.where((attention > 0) & (attention >= left), fertilities, cumulative)
         return AttentionState(cumulative, self.steps + 1)
 
 
@@ -298,10 +296,6 @@ class AttentionStep:
         vector, shape = np.asarray(query), source.usable.shape
         if vector.ndim != 2 or len(vector) != shape[0]:
             raise AttentionError(f"decoder states of shape {vector.shape} for {shape[0]} sources")
-        if state.cumulative.shape != shape:
-            raise AttentionError(
-                f"the state is of shape {state.cumulative.shape}, the source {shape}"
-            )
         running = np.ones((shape[0], 1), np.bool_) if active is None else active[:, None]
         vector = np.where(running, vector, 0)
         scores = np.asarray(
