@@ -123,8 +123,7 @@ def attend(
     queries = np.where(active[:, :, None], queries, 0)
     source = step.source(memory, lengths=lengths, fertilities=fertilities)
     state = step.start(source) if initial is None else initial
-    single = queries.dtype == source.memory.dtype == np.float32
-    dtype = np.dtype(np.float32 if single else np.float64)
+    dtype = np.result_type(queries, source.memory)
     attention = np.zeros((rows, targets, source.memory.shape[1]), dtype)
     contexts = np.zeros((rows, targets, source.memory.shape[2]), dtype)
     before, results = [], []
@@ -215,9 +214,7 @@ def _add(parameters: Parameters, more: Parameters) -> None:
 
 
 def attend_with_credit(
-    scores: ArrayLike,
-    fertility: ArrayLike,
-    transformation: str = "constrained_sparsemax",
+    scores: ArrayLike, fertility: ArrayLike, transformation: str = "constrained_sparsemax"
 ) -> tuple[Float64Array, Float64Array]:
     r"""Attend to a source at each step, within the credit that earlier steps have left.
 
@@ -257,7 +254,7 @@ def attend_with_credit(
     if not (bounds >= 0).all():
         raise AttentionError("fertilities must be at least 0, and not NaN")
     attention, credit = np.zeros_like(rows), np.zeros_like(rows)
-    state = AttentionState.start(1, rows.shape[1])
+    state = AttentionState(np.zeros(bounds.shape))
     for t, z in enumerate(rows):
         credit[t] = state.credit(bounds)[0]
         try:

@@ -96,8 +96,6 @@ def append_sink(
     usable = length_mask(lengths, rows, positions, "length")
     bounds = _checked_fertilities(fertilities, usable)
     sink = np.zeros(size, states.dtype) if vector is None else np.asarray(vector, states.dtype)
-    if sink.shape != (size,):
-        raise AttentionError(f"the sink's vector has shape {sink.shape}, the memory {states.shape}")
     end = (np.arange(rows), usable.sum(axis=1))
     longer = np.concatenate([states, np.zeros((rows, 1, size), states.dtype)], axis=1)
     longer[end] = sink
@@ -123,11 +121,6 @@ class AttentionState:
         cumulative = np.array(self.cumulative, dtype=np.float64)
         cumulative.setflags(write=False)
         self.cumulative = cumulative
-
-    @classmethod
-    def start(cls, rows: int, positions: int) -> AttentionState:
-        """No attention yet, for a batch of ``rows`` sources with ``positions`` words."""
-        return cls(np.zeros((rows, positions)))
 
     def credit(self, fertilities: Float64Array) -> Float64Array:
         r"""Credit :math:`u_t = f - \beta_{t-1}` of each word, never below 0.
@@ -266,7 +259,7 @@ class AttentionStep:
 
     def start(self, source: AttentionSource) -> AttentionState:
         """The state before the first step: no attention yet."""
-        return AttentionState.start(*source.usable.shape)
+        return AttentionState(np.zeros(source.usable.shape))
 
     def __call__(
         self,

@@ -290,9 +290,7 @@ def _with_words(
             f"attention has shape {weights.shape}, but {expected[0]} hypothesis words and "
             f"{expected[1]} source words need {expected} (target × source){hint}"
         )
-    if not np.isfinite(weights).all():
-        raise DataError("attention has entries that are not finite numbers")
-    if weights.size and (weights.min() < 0 or weights.max() > 1 + _ROUNDING):
+    if not ((weights >= 0) & (weights <= 1 + _ROUNDING)).all():
         raise DataError(
             f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
             "but weights must lie between 0 and 1: pass attention after softmax, not before"

@@ -206,7 +206,6 @@ def test_inactive_rows_keep_their_state():
             ),
             "row 1: fertility -1.0 of word 1",
         ),
-        (lambda: append_sink(np.ones((1, 2, 2)), 1, vector=[1]), "sink's vector"),
     ],
 )
 def test_input_that_does_not_fit_is_refused(make, message):
