@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention.inputs import AttentionError, Float64Array
-
-_PROBABILITY_ROUNDING = 1e-3
 
 
 def constant(words: int, fertility: float) -> Float64Array:
@@ -86,7 +83,7 @@ def expected(probabilities: ArrayLike) -> Float64Array:
     """
     values = np.asarray(probabilities, dtype=np.float64)
     total = values.sum(axis=-1)
-    if not (np.all(values >= 0) and np.all(abs(total - 1) <= _PROBABILITY_ROUNDING)):
+    if not (np.all(values >= 0) and np.all(abs(total - 1) <= 1e-3)):
         raise AttentionError("class probabilities must be at least 0 and sum to 1 for each word")
     return np.asarray((values @ np.arange(1.0, values.shape[-1] + 1)) / total)
 
@@ -106,9 +103,7 @@ class FertilityTable:
         return np.array([self.largest.get(word, 1) for word in source], dtype=np.float64)
 
 
-def guided(
-    pairs: Iterable[tuple[Sequence[str], Iterable[tuple[int, int]]]],
-) -> FertilityTable:
+def guided(pairs: Iterable[tuple[Sequence[str], Iterable[tuple[int, int]]]]) -> FertilityTable:
     """GUIDED: learn the largest number of links of each word from aligned training data.
 
     Section 4: "we set the fertilities to the maximal observed value in the training data (or 1 if
@@ -132,4 +127,4 @@ def guided(
         for word, count in zip(words, counts.tolist(), strict=True):
             if count > largest.get(word, 0):
                 largest[word] = count
-    return FertilityTable(MappingProxyType(largest))
+    return FertilityTable(largest)

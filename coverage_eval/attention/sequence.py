@@ -9,7 +9,6 @@ the cumulative attention. If the scores of all steps are known in advance, as in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,22 +35,25 @@ class AttendResult:
         contexts: ``[B, T, K]`` c = Hα.
         cumulative: ``[B, S]`` β after the last step.
         state: the state after the last step, to continue from.
-        step: the attention mechanism.
-        source: what the steps shared.
-        states: ``[B, T, D]`` the decoder states, 0 at padding.
-        before: the state before each step.
-        results: what each step computed.
+        trace: input for :func:`attend_vjp`; opaque.
     """
 
     attention: FloatArray
     contexts: FloatArray
     cumulative: FloatArray
     state: AttentionState
+    trace: Trace
+
+
+@dataclass(frozen=True)
+class Trace:
+    """All steps of a run with their inputs and results."""
+
     step: AttentionStep
     source: AttentionSource
     states: FloatArray
-    before: Sequence[AttentionState]
-    results: Sequence[StepResult]
+    before: tuple[AttentionState, ...]
+    results: tuple[StepResult, ...]
 
 
 @dataclass(frozen=True)
@@ -121,8 +123,7 @@ def attend(
     queries = np.where(active[:, :, None], queries, 0)
     source = step.source(memory, lengths=lengths, fertilities=fertilities)
     state = step.start(source) if initial is None else initial
-    single = queries.dtype == source.memory.dtype == np.float32
-    dtype = np.dtype(np.float32 if single else np.float64)
+    dtype = np.result_type(queries, source.memory)
     attention = np.zeros((rows, targets, source.memory.shape[1]), dtype)
     contexts = np.zeros((rows, targets, source.memory.shape[2]), dtype)
     before, results = [], []
@@ -131,10 +132,8 @@ def attend(
         result, state = step(queries[:, t], source, state, active=active[:, t])
         results.append(result)
         attention[:, t], contexts[:, t] = result.attention, result.context
-    cumulative = state.cumulative.astype(dtype)
-    return AttendResult(
-        attention, contexts, cumulative, state, step, source, queries, before, results
-    )
+    trace = Trace(step, source, queries, tuple(before), tuple(results))
+    return AttendResult(attention, contexts, state.cumulative.astype(dtype), state, trace)
 
 
 def attend_vjp(
@@ -168,18 +167,18 @@ def attend_vjp(
     Raises:
         AttentionError: a gradient that does not have the shape of its array.
     """
-    dtype = result.attention.dtype
+    trace, dtype = result.trace, result.attention.dtype
     d_alpha = _gradient(d_attention, result.attention, "attention")
     d_context = _gradient(d_contexts, result.contexts, "contexts")
     carried = _gradient(d_cumulative, result.cumulative, "cumulative attention")
-    source = result.source
+    source = trace.source
     parameters: Parameters = {}
-    d_states = np.zeros(result.states.shape)
+    d_states = np.zeros(trace.states.shape)
     d_memory, d_keys = np.zeros(source.memory.shape), np.zeros(source.keys.shape)
     d_fertilities = np.zeros(source.usable.shape)
-    for t in reversed(range(len(result.results))):
-        part = result.step.vjp(
-            result.states[:, t], source, result.before[t], result.results[t],
+    for t in reversed(range(len(trace.results))):
+        part = trace.step.vjp(
+            trace.states[:, t], source, trace.before[t], trace.results[t],
             d_alpha[:, t], d_context[:, t], carried,
         )  # fmt: skip
         carried, d_states[:, t] = part.cumulative, part.query
@@ -187,7 +186,7 @@ def attend_vjp(
         d_keys += part.keys
         d_fertilities += part.fertilities
         _add(parameters, part.parameters)
-    through_keys, shared = result.step.score.keys_vjp(d_keys, source.memory)
+    through_keys, shared = trace.step.score.keys_vjp(d_keys, source.memory)
     _add(parameters, shared)
     return AttendGradients(
         d_states.astype(dtype),
@@ -215,9 +214,7 @@ def _add(parameters: Parameters, more: Parameters) -> None:
 
 
 def attend_with_credit(
-    scores: ArrayLike,
-    fertility: ArrayLike,
-    transformation: str = "constrained_sparsemax",
+    scores: ArrayLike, fertility: ArrayLike, transformation: str = "constrained_sparsemax"
 ) -> tuple[Float64Array, Float64Array]:
     r"""Attend to a source at each step, within the credit that earlier steps have left.
 
@@ -257,7 +254,7 @@ def attend_with_credit(
     if not (bounds >= 0).all():
         raise AttentionError("fertilities must be at least 0, and not NaN")
     attention, credit = np.zeros_like(rows), np.zeros_like(rows)
-    state = AttentionState.start(1, rows.shape[1])
+    state = AttentionState(np.zeros(bounds.shape))
     for t, z in enumerate(rows):
         credit[t] = state.credit(bounds)[0]
         try:

@@ -96,8 +96,6 @@ def append_sink(
     usable = length_mask(lengths, rows, positions, "length")
     bounds = _checked_fertilities(fertilities, usable)
     sink = np.zeros(size, states.dtype) if vector is None else np.asarray(vector, states.dtype)
-    if sink.shape != (size,):
-        raise AttentionError(f"the sink's vector has shape {sink.shape}, the memory {states.shape}")
     end = (np.arange(rows), usable.sum(axis=1))
     longer = np.concatenate([states, np.zeros((rows, 1, size), states.dtype)], axis=1)
     longer[end] = sink
@@ -121,17 +119,10 @@ class AttentionState:
 
     def __post_init__(self) -> None:
         cumulative = np.array(self.cumulative, dtype=np.float64)
-        if cumulative.ndim != 2:
-            raise AttentionError(f"cumulative attention must be [B, S], not {cumulative.shape}")
         cumulative.setflags(write=False)
         self.cumulative = cumulative
 
-    @classmethod
-    def start(cls, rows: int, positions: int) -> AttentionState:
-        """No attention yet, for a batch of ``rows`` sources with ``positions`` words."""
-        return cls(np.zeros((rows, positions)))
-
-    def credit(self, fertilities: ArrayLike) -> Float64Array:
+    def credit(self, fertilities: Float64Array) -> Float64Array:
         r"""Credit :math:`u_t = f - \beta_{t-1}` of each word, never below 0.
 
         In exact arithmetic the credits of a row sum to :math:`\sum_j f_j` minus the steps taken. If
@@ -144,17 +135,19 @@ class AttentionState:
         Returns:
             ``[B, S]`` upper bounds.
         """
-        bounds = np.asarray(fertilities, dtype=np.float64)
-        credit = np.maximum(bounds - self.cumulative, 0.0)
+        credit = np.maximum(fertilities - self.cumulative, 0.0)
         total = credit.sum(axis=1)
-        scale = np.where(np.isfinite(bounds), bounds, 0.0).sum(axis=1) + bounds.shape[1]
+        finite = np.where(np.isfinite(fertilities), fertilities, 0.0)
+        scale = finite.sum(axis=1) + fertilities.shape[1]
         rounding = np.finfo(np.float64).eps * (self.steps + 1) * scale
         short = (total < 1.0) & (total >= 1.0 - rounding)
         if short.any():
             credit[short] /= total[short, None]
         return np.asarray(credit)
 
-    def add(self, attention: ArrayLike, fertilities: ArrayLike | None = None) -> AttentionState:
+    def add(
+        self, attention: Float64Array, fertilities: Float64Array | None = None
+    ) -> AttentionState:
         r"""The state after a step: :math:`\beta_t = \beta_{t-1} + \alpha_t`.
 
         Args:
@@ -162,12 +155,10 @@ class AttentionState:
             fertilities: ``[B, S]`` f of a constrained step. A word that received all its credit
                 then has exactly its fertility, without a residue from rounding.
         """
-        step = np.asarray(attention, dtype=np.float64)
-        cumulative = self.cumulative + step
+        cumulative = self.cumulative + attention
         if fertilities is not None:
-            bounds = np.asarray(fertilities, dtype=np.float64)
-            used_up = (step > 0) & (step >= np.maximum(bounds - self.cumulative, 0.0))
-            cumulative = np.where(used_up, bounds, cumulative)
+            left = np.maximum(fertilities - self.cumulative, 0.0)
+            cumulative = np.where((attention > 0) & (attention >= left), fertilities, cumulative)
         return AttentionState(cumulative, self.steps + 1)
 
 
@@ -268,7 +259,7 @@ class AttentionStep:
 
     def start(self, source: AttentionSource) -> AttentionState:
         """The state before the first step: no attention yet."""
-        return AttentionState.start(*source.usable.shape)
+        return AttentionState(np.zeros(source.usable.shape))
 
     def __call__(
         self,
@@ -298,10 +289,6 @@ class AttentionStep:
         vector, shape = np.asarray(query), source.usable.shape
         if vector.ndim != 2 or len(vector) != shape[0]:
             raise AttentionError(f"decoder states of shape {vector.shape} for {shape[0]} sources")
-        if state.cumulative.shape != shape:
-            raise AttentionError(
-                f"the state is of shape {state.cumulative.shape}, the source {shape}"
-            )
         running = np.ones((shape[0], 1), np.bool_) if active is None else active[:, None]
         vector = np.where(running, vector, 0)
         scores = np.asarray(

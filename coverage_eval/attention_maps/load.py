@@ -205,12 +205,11 @@ def _masked(
     """Matrices, and texts that are as long, without what masks leave out.
 
     Raises:
-        DataError: A mask does not fit its matrix, or there are more or fewer masks.
+        DataError: A mask does not fit its matrix.
+        ValueError: There are more or fewer masks.
     """
     name = ("hypothesis_mask", "source_mask")[axis]
     masks = [checked_array(mask, name).astype(np.bool_) for mask in given]
-    if len(masks) != len(matrices):
-        raise DataError(f"{len(matrices)} arrays, but {name} has {len(masks)}")
     for number, (matrix, mask) in enumerate(zip(matrices, masks, strict=True), start=1):
         if mask.shape != (matrix.shape[axis],):
             raise DataError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -39,10 +39,8 @@ def colours_of(
     """The colours of all maps of a picture: a weight has the same one in each.
 
     Raises:
-        DataError: an unknown scale or colour map.
+        DataError: an unknown colour map.
     """
-    if scale not in get_args(Scale):
-        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
     if scale == "auto":
         longest = max(length for weights in maps for length in weights.shape[-2:])
         scale = "sqrt" if longest > MAX_SHORT else "fixed"
@@ -93,10 +91,9 @@ def draw_cells(
             0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", rotation=rotation,
         )  # fmt: skip
         return
+    longest = max(rows, columns)
     # Square cells would be tiny in a very oblong map; a figure of ours has cells that fit.
-    aspect: Literal["equal", "auto"] = (
-        "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
-    )
+    aspect: Literal["equal", "auto"] = "equal" if longest <= 4 * min(rows, columns) else "auto"
     ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
         cmap=colours.cmap,
@@ -104,12 +101,12 @@ def draw_cells(
         origin="upper",
         aspect=aspect,
         # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
-        interpolation="nearest" if max(rows, columns) <= _MAX_SHARP else "antialiased",
+        interpolation="nearest" if longest <= _MAX_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
-    if dotted and max(rows, columns) <= MAX_SHORT:
+    if dotted and longest <= MAX_SHORT:
         ax.plot(*np.nonzero(weights == 0), ".", color=_DOT, markersize=1.5, gid="zeros")
-    elif max(rows, columns) <= MAX_SHORT:
+    elif longest <= MAX_SHORT:
         style: dict[str, Any] = {"colors": canvas.GRID, "linewidth": 0.5, "zorder": 2}
         ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, **style)
         ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, **style)

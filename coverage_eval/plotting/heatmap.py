@@ -42,7 +42,7 @@ def attention_heatmap(
     dropped: Collection[int] | None = None,
     fertility: ArrayLike | None = None,
     margin: bool | None = None,
-    title: str | None = None,
+    title: str = "attention",
     cmap: str | Colormap = "Blues",
     colorbar: bool = True,
     width: float | None = None,
@@ -82,7 +82,7 @@ def attention_heatmap(
             cumulative attention is below 0.2, special tokens aside.
         fertility: ``[source]`` upper bounds to show in the margin; infinite ones have no line.
         margin: draw the cumulative attention beside each row; by default if there are fertilities.
-        title: set above the map; by default "attention".
+        title: set above the map.
         cmap: a colour map of Matplotlib, or its name, without white.
         colorbar: whether to draw the scale.
         width: of a new figure, in inches, such as 3.25 for a column of a paper; by default what
@@ -104,8 +104,11 @@ def attention_heatmap(
             how large the given Axes, must be. (:class:`ValueError` if no cell has room.)
     """
     weights, source, hypothesis = _with_words(attention, source, hypothesis, most_dimensions=4)
-    warn_of_row_sums("attention", _as_maps(attention, weights), stacklevel=4)
-    title = "attention" if title is None else title
+    if isinstance(attention, AttentionMap):
+        warn_of_row_sums("attention", [attention], stacklevel=4)
+    elif weights.size:
+        heads = weights.reshape(-1, *weights.shape[-2:])
+        warn_of_row_sums("attention", map(AttentionMap, heads), stacklevel=4)
     colours = colours_of([weights], scale, cmap, colorbar)
     if weights.ndim > 2:
         if any(each is not None for each in (ax, repeated, dropped, fertility, margin)):
@@ -287,24 +290,12 @@ def _with_words(
             f"attention has shape {weights.shape}, but {expected[0]} hypothesis words and "
             f"{expected[1]} source words need {expected} (target × source){hint}"
         )
-    if not np.isfinite(weights).all():
-        raise DataError("attention has entries that are not finite numbers")
-    if weights.size and (weights.min() < 0 or weights.max() > 1 + _ROUNDING):
+    if not ((weights >= 0) & (weights <= 1 + _ROUNDING)).all():
         raise DataError(
             f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
             "but weights must lie between 0 and 1: pass attention after softmax, not before"
         )
     return weights, source, hypothesis
-
-
-def _as_maps(
-    attention: ArrayLike | AttentionMap, weights: NDArray[np.float64]
-) -> list[AttentionMap]:
-    """What is drawn, as maps: itself, or each head."""
-    if isinstance(attention, AttentionMap):
-        return [attention]
-    heads = weights.reshape(-1, *weights.shape[-2:]) if weights.size else ()
-    return [AttentionMap(head) for head in heads]
 
 
 def _draw_margin(ax: Axes, coverage: NDArray[np.float64], fertility: ArrayLike | None) -> Axes:

@@ -74,8 +74,6 @@ def simplex(
     shares = _distributions(points)
     limits = np.ones(3) if bounds is None else checked_bounds(bounds, 3, "bounds")
     origins = np.zeros((0, 3)) if scores is None else _rows_of_three(scores, "scores")
-    if scores is not None and len(origins) != len(shares):
-        raise DataError(f"{len(origins)} rows of scores for {len(shares)} points")
     if ax is None:
         ax = new_axes(*((4.4, 4.5) if regions else (3.0, 3.1)))
         title = "words that get attention, by scores" if regions else "attention to three words"

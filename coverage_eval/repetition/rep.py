@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from operator import eq
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +186,11 @@ class REP(TokenMetric):
         if not repetitions:
             return Explanation()
         words = self.tokenizer.locate(text)
-        found = sorted(_with_starts(hypothesis, repetitions), key=_reading_order)
+        # As a reader meets them; at one position, the longest comes first.
+        found = sorted(
+            _with_starts(hypothesis, repetitions),
+            key=lambda pair: (pair[0], pair[1].kind, -len(pair[1].ngram)),
+        )
         all_marks = (mark for pair in found for mark in self._marks(words, *pair))
         marks = list(islice(all_marks, MAX_MARKS))
         if more := sum(item.times - item.allowed for item in repetitions) - len(marks):
@@ -262,19 +266,11 @@ def _with_starts(
     return [(starts[item.ngram], item) for item in repetitions]
 
 
-def _reading_order(repetition: tuple[Sequence[int], _Repetition]) -> tuple[Any, ...]:
-    """The order in which a reader meets repetitions; at one position, the longest comes first."""
-    starts, item = repetition
-    return starts, item.kind, -len(item.ngram)
-
-
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
     """The length of the reference closest in length; the shorter of two equally close.
 
     Without references it is the hypothesis's own length.
     """
-    if len(references) == 1:
-        return len(references[0])
     if not references:
         return len(hypothesis)
     return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))

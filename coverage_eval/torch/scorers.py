@@ -94,10 +94,8 @@ class BilinearScorer(nn.Module):
         scores = torch.bmm(keys, query[:, :, None])[:, :, 0]
         if self.coverage is None:
             return scores
-        text = self.form == "text"
-        return scores + cumulative * ((query if text else memory) @ self.coverage).view(
-            len(query), -1
-        )
+        states = query if self.form == "text" else memory
+        return scores + cumulative * (states @ self.coverage).view(len(query), -1)
 
 
 class AdditiveScorer(nn.Module):

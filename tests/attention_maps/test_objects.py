@@ -209,8 +209,6 @@ def test_padding_that_a_mask_or_the_words_name_is_cut(left):
         from_arrays([weights], [source], [hypothesis])
     with pytest.raises(DataError, match=r"array 1 has 5 columns, but source_mask 1 has the shape"):
         from_arrays([weights], [source], [hypothesis], source_mask=[masks[1]])
-    with pytest.raises(DataError, match="1 arrays, but source_mask has 2"):
-        from_arrays([weights], [source], [hypothesis], source_mask=masks)
     if not left:
         image = attention_heatmap(weights, *long).images[0]
         assert image.get_array().shape == WEIGHTS.T.shape

@@ -192,7 +192,7 @@ def test_a_dollar_starts_no_formula():
     [
         (np.zeros((10, 9)), "transpose it"),
         (np.zeros((3, 3)), "target × source"),
-        (np.full((9, 10), np.nan), "not finite"),
+        (np.full((9, 10), np.nan), "from nan to nan"),
         (np.full((9, 10), -0.1), "between 0 and 1"),
         (np.full((9, 10), 1.01), "from 1.01 to 1.01, .* after softmax"),
     ],

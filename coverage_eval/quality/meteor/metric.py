@@ -80,8 +80,6 @@ _CHUNKS, _HYP_MATCHED, _REF_MATCHED = 20, 21, 22
 VARIANTS = {"full": 4, "exact-stem": 2}
 """Number of matchers that each variant uses."""
 
-SCALES = (100, 1)
-
 
 def pair_statistics(
     matches: Sequence[Match],
@@ -240,7 +238,7 @@ class METEOR(Metric):
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
     scale: int = setting(
-        100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=SCALES
+        100, "Upper end of the scale; Meteor's own program prints 0 to 1.", choices=(100, 1)
     )
 
     presentation: ClassVar[Presentation] = Presentation(

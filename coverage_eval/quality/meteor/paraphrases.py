@@ -183,12 +183,9 @@ def table_hash(table: Path) -> str:
 
     They cost nothing to read, and unpacking the table checks them.
     """
-    try:
-        with table.open("rb") as file:
-            file.seek(-8, os.SEEK_END)
-            return file.read().hex()
-    except OSError as error:
-        raise DataError(f"{table}: damaged paraphrase table ({error})") from error
+    with table.open("rb") as file:
+        file.seek(-8, os.SEEK_END)
+        return file.read().hex()
 
 
 def phrase_index(table: Path) -> Path:
@@ -198,15 +195,17 @@ def phrase_index(table: Path) -> Path:
     files, with a warning, and removed when this process ends.
 
     Raises:
-        DataError: The table is damaged, or the index cannot be written anywhere.
+        DataError: The table is damaged.
+        OSError: The index cannot be written anywhere.
     """
     folder = cache_folder().absolute()
     path = folder / f"{_PREFIX}-{table_hash(table)}.sqlite"
     try:
         return path if path.exists() else _build(table, path)
     except (OSError, sqlite3.Error) as error:
+        reason = getattr(error, "strerror", None) or error
         warnings.warn(
-            f"cannot keep the paraphrase index in {folder} ({_reason(error)}), so "
+            f"cannot keep the paraphrase index in {folder} ({reason}), so "
             "it is built anew each time; set COVERAGE_EVAL_CACHE to a folder that can be written",
             stacklevel=2,
         )
@@ -235,23 +234,10 @@ def _build(table: Path, path: Path) -> Path:
 @cache
 def _temporary_index(table: Path) -> Path:
     """An index in the system's folder for temporary files, removed when this process ends."""
-    try:
-        return _build(table, _temporary_folder().path / "index.sqlite")
-    except (OSError, sqlite3.Error) as error:
-        raise DataError(
-            f"no place to write the paraphrase index ({_reason(error)}); "
-            "set COVERAGE_EVAL_CACHE to a folder that can be written to"
-        ) from error
+    return _build(table, _temporary_folder().path / "index.sqlite")
 
 
-@cache
-def _temporary_folder() -> TemporaryFolder:
-    """The folder of that index, which lasts as long as the process."""
-    return TemporaryFolder()
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error)
+_temporary_folder = cache(TemporaryFolder)
 
 
 _Found: TypeAlias = "tuple[int, int, tuple[int, ...]]"
