@@ -264,7 +264,7 @@ def _attended(scores: Vector, fertility: float, sinks: int) -> AttendResult:
 def through_time(run: AttendResult, weights: Vector, *, zero: bool) -> Vector:
     """The gradient of the weighted attention for all scores, with the scripts' zero or without."""
     steps, later = [], np.zeros_like(run.cumulative)
-    for t, result in reversed(list(enumerate(run.results))):
+    for t, result in reversed(list(enumerate(run.trace.results))):
         alpha, u = result.attention, np.asarray(result.credit)
         dz, du = constrained_sparsemax_vjp(weights[:, t] + later, alpha, u)
         later = later - du * (interior(alpha, u).any(axis=1, keepdims=True) | (not zero))

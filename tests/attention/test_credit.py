@@ -25,7 +25,7 @@ def test_equals_a_batch_of_steps_whose_states_are_scores(name):
     step = AttentionStep(BilinearScore(), name)
     result = attend(z[None], np.eye(4)[None], step, fertilities=f)
     np.testing.assert_array_equal(attention, result.attention[0])
-    np.testing.assert_array_equal(credit, [r.credit[0] for r in result.results])
+    np.testing.assert_array_equal(credit, [r.credit[0] for r in result.trace.results])
 
 
 @given(
