@@ -46,6 +46,9 @@ from coverage_eval.attention.transformations import (
     sparsemax,
 )
 
+csoftmax, csparsemax = constrained_softmax, constrained_sparsemax
+"""The names in the paper's tables."""
+
 __all__ = [
     "TRANSFORMATIONS",
     "AttendGradients",
@@ -70,6 +73,8 @@ __all__ = [
     "constrained_sparsemax_vjp",
     "coverage_penalty",
     "cross_entropy",
+    "csoftmax",
+    "csparsemax",
     "fertility",
     "find_transformation",
     "length_penalty",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from coverage_eval import attention
 from coverage_eval.attention import (
     TRANSFORMATIONS,
     AttentionError,
@@ -21,6 +22,7 @@ def test_found_by_name_and_by_label(transformation):
     assert find_transformation(transformation.name) is transformation
     assert find_transformation(transformation.label) is transformation
     assert transformation.name == transformation.function.__name__
+    assert getattr(attention, transformation.label) is transformation.function
 
 
 def test_an_unknown_name_is_refused_with_a_list_of_names():
