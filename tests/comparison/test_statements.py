@@ -187,6 +187,7 @@ def test_json_has_statements():
     assert second["metric"] == "BLEU"
 
 
+@pytest.mark.slow
 def test_nine_systems_of_wmt23_have_the_same_statements_in_any_order(shared):
     file = shared / "data" / "wmt23-en-de" / "outputs.tsv"
     with file.open(encoding="utf-8", newline="") as lines:
