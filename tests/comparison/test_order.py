@@ -45,7 +45,7 @@ def orders(number: int, tries: int) -> Iterator[dict[str, str]]:
         yield {name if turn % 2 else f"<{drawn.random()}>": name for name in order}
 
 
-MANY = [(4, 8), pytest.param(11, 5, marks=pytest.mark.slow)]
+MANY = [(4, 4), pytest.param(11, 5, marks=pytest.mark.slow)]
 """Systems, and the number of their orders."""
 
 
@@ -155,9 +155,9 @@ def drawn(chance: random.Random) -> Comparison:
 
 
 def test_gate_and_statements_never_contradict_each_other():
-    """80 comparisons; a gate closes for systems that are worse than the baseline."""
+    """50 comparisons; a gate closes for systems that are worse than the baseline."""
     closed = 0
-    for seed in range(80):
+    for seed in range(50):
         compared = drawn(random.Random(seed))
         stated, gate = compared.statements, dict.fromkeys(compared.metrics, 0.0)
         if stated.obstacle:
@@ -174,7 +174,7 @@ def test_gate_and_statements_never_contradict_each_other():
                 assert worse.isdisjoint((name, system) for system in item.better), seed
         if worse:
             assert stated.statements, seed
-    assert closed > 10
+    assert closed > 6
 
 
 @pytest.mark.parametrize("systems", [2, 3])

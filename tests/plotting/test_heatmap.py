@@ -255,7 +255,7 @@ def draw_panels(panels, source, hypothesis, width):
     return attention_heatmap(np.stack([weights] * panels), source, hypothesis, width=width).figure
 
 
-@pytest.mark.parametrize("size", [7, 10])
+@pytest.mark.parametrize("size", [pytest.param(7, marks=pytest.mark.slow), 10])
 @pytest.mark.parametrize("width", [3.25, 6.75])
 @pytest.mark.parametrize("panels", [2, 3, 8])
 @pytest.mark.parametrize(
