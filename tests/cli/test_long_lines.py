@@ -70,7 +70,9 @@ KINDS: dict[str, Callable[[int], list[str]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("command", ["compare", "report", "letters"])
+@pytest.mark.parametrize(
+    "command", ["compare", pytest.param("report", marks=pytest.mark.slow), "letters"]
+)
 def test_steps_grow_no_faster_than_a_line(command, kind, tmp_path):
     def run(size: int) -> int:
         words = KINDS[kind](size)
