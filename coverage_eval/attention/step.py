@@ -289,6 +289,10 @@ class AttentionStep:
         vector, shape = np.asarray(query), source.usable.shape
         if vector.ndim != 2 or len(vector) != shape[0]:
             raise AttentionError(f"decoder states of shape {vector.shape} for {shape[0]} sources")
+        if state.cumulative.shape != shape:  # one row would be taken for that of every source
+            raise AttentionError(
+                f"the state is of shape {state.cumulative.shape}, the source {shape}"
+            )
         running = np.ones((shape[0], 1), np.bool_) if active is None else active[:, None]
         vector = np.where(running, vector, 0)
         scores = np.asarray(

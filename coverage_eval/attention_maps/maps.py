@@ -107,6 +107,8 @@ class AttentionMap:
                 f"attention has {array[row, column]} in row {row + 1}, column {column + 1}; "
                 "weights are from 0 to 1"
             )
+        if self.level not in LEVELS:  # it stands in signatures
+            raise DataError(f"level {self.level!r} is not one of {', '.join(LEVELS)}")
         self.weights = np.clip(array, 0.0, 1.0, out=array)
         rows, columns = array.shape
         check_size(rows, columns)

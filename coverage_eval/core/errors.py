@@ -53,6 +53,9 @@ class SegmentError(DataError):
         super().__init__(message, row, system)  # all of them, for it comes from other processes
         self.message, self.row, self.system = message, row, system
 
+    def __str__(self) -> str:
+        return self.message
+
 
 class UnequalLinesError(DataError):
     """Texts whose lines should belong together have unequal numbers of lines.

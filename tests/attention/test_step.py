@@ -218,6 +218,10 @@ def test_states_of_other_batches_are_refused():
     source = step.source(np.ones((2, 3, 4)))
     with pytest.raises(AttentionError, match=r"decoder states of shape \(3, 4\) for 2 sources"):
         step(np.ones((3, 4)), source, step.start(source))
+    with pytest.raises(
+        AttentionError, match=r"the state is of shape \(1, 3\), the source \(2, 3\)"
+    ):
+        step(np.ones((2, 4)), source, AttentionState(np.zeros((1, 3))))
 
 
 def test_an_all_padding_row_is_named():

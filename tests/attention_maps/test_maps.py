@@ -52,6 +52,11 @@ def test_words_are_the_tokens_without_eos():
     assert (unknown.source_labels, unknown.hypothesis_words) == (("1", "2"), ("1",))
 
 
+def test_a_level_is_one_that_signatures_have():
+    with pytest.raises(DataError, match="level 'words' is not one of bpe, word"):
+        AttentionMap(W, level="words")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("ending", ["npz", "jsonl"])
 def test_saved_maps_are_loaded_unchanged(ending, tmp_path):
     maps = [

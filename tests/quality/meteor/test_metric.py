@@ -1,11 +1,14 @@
 """METEOR as a metric: bounds, invariants, evidence and arguments, on random text."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.core.errors import DataError
+from coverage_eval.core.batches import Batch, Row, RowSample
+from coverage_eval.core.errors import DataError, SegmentError
 from coverage_eval.quality.meteor import METEOR
 from coverage_eval.quality.meteor.metric import FIELDS
 from tests.quality.meteor.texts import count
@@ -96,6 +99,14 @@ def test_a_word_said_thousands_of_times_is_refused_at_once():
     assert metric.sentence_score("a " * 1000, "a " * 1000).score > 99
     with pytest.raises(DataError, match=r"segment 1: it repeats .*\(3,000 words, 3,000 in"):
         metric.sentence_score("a " * 3000, "a " * 3000)
+
+
+def test_a_refused_segment_says_why_without_the_loop_that_counts():
+    """As in a job of Spark, also after it came from another process."""
+    row = Row(("a " * 3000,), ("a " * 3000,), None)
+    with pytest.raises(SegmentError) as caught:
+        METEOR(variant="exact-stem").fit(RowSample([row], ["x"])).count(Batch([row]))
+    assert str(pickle.loads(pickle.dumps(caught.value))).startswith("it repeats words too often")
 
 
 def test_paraphrases_are_not_looked_for_in_what_is_refused(monkeypatch):
